@@ -1,0 +1,69 @@
+/* exec/operator.h: the contract of physical operators.
+ *
+ * Operators form a tree that rows are pushed up through: from scans to the sink. The tree is cut into stages at
+ * exchanges. Below the first exchange one copy of each operator runs per worker on the splits that the worker took;
+ * above it, one copy per virtual shard runs on the rows that hash to the shard, always in the order of the
+ * input, so that the results do not depend on the number of workers.
+ *
+ *   push     one batch in, any number of batches out, during the input of a micro-batch
+ *   finish   the input is over: emit, evict, hand on
+ *   commit   the state of the batch is made durable (version batch_id + 1)
+ *
+ * An operator that keeps nothing has NULL for finish and commit. */
+#ifndef FM_EXEC_OPERATOR_H
+#define FM_EXEC_OPERATOR_H
+
+#include "expr/eval.h"
+#include "plan/plan.h"
+#include "state/state_store.h"
+
+struct fm_op_type;
+
+/* The watermarks of an operator in a micro-batch, µs; late: LW, of the batch before; evict: EW, of this one. */
+typedef struct fm_op_watermarks {
+    int64_t late_us, evict_us;
+} fm_op_watermarks;
+
+/* One micro-batch, as operators see it. */
+typedef struct fm_op_batch {
+    const fm_run_context *run;
+    const fm_op_watermarks *watermarks; /* [operator_id]; all 0 when there is no watermark */
+    fm_output_mode mode;
+    bool is_stream;
+} fm_op_batch;
+
+typedef struct fm_op fm_op;
+struct fm_op {
+    const struct fm_op_type *type;
+    const fm_type *schema;     /* of what it gives out */
+    int32_t operator_id;       /* stateful: 0 nearest the sink; else -1 */
+};
+
+/* Where an operator's output goes: the next operator's push, or an exchange, or a sink writer. */
+typedef struct fm_emit {
+    void *ctx;
+    fm_status (*push)(void *ctx, const fm_batch *batch, fm_error *err);
+} fm_emit;
+
+/* Numbers of a stateful operator over one micro-batch, summed over shards. */
+typedef struct fm_op_stats {
+    int64_t rows_total, rows_updated, rows_removed, rows_dropped_by_watermark, memory_size;
+    int64_t late_rows;         /* raw input rows that missed a window: ours, beside Spark's number */
+    int64_t updates_us, removals_us, commit_us;
+    int64_t custom_duplicates; /* dedup: numDroppedDuplicateRows; -1: none */
+} fm_op_stats;
+
+typedef struct fm_op_type {
+    const char *name;          /* as EXPLAIN shows it: "Filter" */
+    const char *spark_name;    /* stateful: operatorName of progress, "stateStoreSave" */
+    fm_status (*push)(fm_op *op, const fm_op_batch *mb, int32_t input, const fm_batch *in, fm_arena *arena,
+                      const fm_emit *out, fm_error *err); /* input: which child, 0 or 1 */
+    fm_status (*finish)(fm_op *op, const fm_op_batch *mb, fm_arena *arena, const fm_emit *out,
+                        fm_error *err);
+    fm_status (*commit)(fm_op *op, const fm_op_batch *mb, fm_error *err);
+    fm_status (*maintain)(fm_op *op, int64_t oldest_version, fm_error *err);
+    void (*stats)(const fm_op *op, fm_op_stats *out); /* adds to *out */
+    void (*close)(fm_op *op);
+} fm_op_type;
+
+#endif

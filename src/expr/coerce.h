@@ -1,0 +1,24 @@
+/* expr/coerce.h: Spark's implicit casts (ANSI and not). Used by the analyzer, functions and set operations. */
+#ifndef FM_EXPR_COERCE_H
+#define FM_EXPR_COERCE_H
+
+#include "expr/function.h"
+
+/* The type both sides of =, CASE branches, UNION columns, coalesce() ... are cast to; NULL when there is
+ * none. Rule: Spark, AnsiTypeCoercion / TypeCoercion.findWiderTypeForTwo. */
+const fm_type *fm_type_common(fm_arena *arena, const fm_session_conf *conf, const fm_type *a,
+                              const fm_type *b);
+/* Whether an implicit cast from -> to is allowed (store and function arguments). */
+bool fm_type_implicit(const fm_session_conf *conf, const fm_type *from, const fm_type *to);
+/* e as `to`: e itself when it is of that type, a folded literal or a CAST node else; resolved. Checks that the
+ * cast exists (explicit rules when is_explicit): DATATYPE_MISMATCH.CAST_WITHOUT_SUGGESTION. */
+fm_status fm_expr_cast(fm_arena *arena, const fm_session_conf *conf, fm_expr *e, const fm_type *to,
+                       bool is_explicit, bool try_cast, fm_expr **out, fm_error *err);
+
+/* Resolves the kinds that are not calls, given resolved args: types and nullability of AND, OR, NOT, CASE
+ * (branches cast to their common type), IN_LIST, FIELD, EXTRACT (struct field by name, list index, map key),
+ * ALIAS. Returns the resolved node. */
+fm_status fm_expr_resolve_node(fm_arena *arena, const fm_session_conf *conf, const fm_expr *e,
+                               fm_expr **args, fm_expr **out, fm_error *err);
+
+#endif

@@ -1,0 +1,80 @@
+/* format/format.h: the contract of file formats: bytes <-> batches.
+ *
+ * A reader is fed whole blocks that end at a record boundary (a line), as the file source cuts them; it turns each
+ * into batches of up to FM_BATCH_ROWS_DECODE rows. Readers keep what they learn (field order) from
+ * block to block and belong to one thread. Formats that cannot be cut (Parquet) have read_file instead. */
+#ifndef FM_FORMAT_FORMAT_H
+#define FM_FORMAT_FORMAT_H
+
+#include "base/options.h"
+#include "column/batch.h"
+#include "expr/zone.h"
+#include "os/fs.h"
+
+typedef enum fm_bad_mode { FM_BAD_PERMISSIVE, FM_BAD_DROPMALFORMED, FM_BAD_FAILFAST } fm_bad_mode;
+
+/* What a reader is told when it is made. */
+typedef struct fm_read_spec {
+    const fm_type *schema;    /* STRUCT: the file's columns, as declared, nullable */
+    const int32_t *wanted;    /* [n_wanted] indexes into schema, in output order: decode only these */
+    int32_t n_wanted;         /* but whether a record is bad is judged as Spark does: by the wanted columns */
+    const fm_options *options;
+    const fm_zone *zone;      /* session zone */
+    fm_str corrupt_column;    /* spark.sql.columnNameOfCorruptRecord, default _corrupt_record */
+} fm_read_spec;
+
+typedef struct fm_block {
+    const char *bytes;        /* [len], then FM_BLOCK_PADDING zero bytes; lives until the batches are done with */
+    size_t len;
+    fm_str file;              /* for messages and source positions */
+    int64_t offset;           /* of bytes[0] in the (decompressed) file */
+    int64_t first_line;       /* 1-based number of the first line, or 0 when not known */
+} fm_block;
+
+typedef struct fm_read_counts {
+    int64_t rows;             /* delivered */
+    int64_t bad;              /* records that were malformed: nulled or dropped by the mode */
+} fm_read_counts;
+
+typedef struct fm_reader fm_reader; /* each format's own struct starts with `const fm_format *format` */
+
+/* Where batches go. `lines`: [batch->rows] 1-based line of each row when block.first_line was known, else NULL. */
+typedef struct fm_batch_out {
+    void *ctx;
+    fm_status (*push)(void *ctx, const fm_batch *batch, const int64_t *lines, fm_error *err);
+} fm_batch_out;
+
+typedef struct fm_writer fm_writer;
+
+typedef struct fm_format {
+    const char *name;               /* "json" */
+    const char *extension;          /* of files written: "json" */
+    const char *const *read_options;  /* Spark's names, NULL-terminated */
+    const char *const *write_options;
+    /* A fixed schema (text), or NULL: must be given or inferred. */
+    const fm_type *(*fixed_schema)(fm_arena *arena, const fm_options *options);
+    /* From a sample of a file (its first bytes); NULL: cannot. Several calls widen *schema. */
+    fm_status (*infer)(const fm_options *options, const fm_zone *zone, fm_str sample, fm_arena *arena,
+                       const fm_type **schema, fm_error *err);
+    bool (*can_split)(const fm_options *options); /* lines are independent (not multiLine, no header) */
+
+    fm_status (*reader_new)(fm_arena *arena, const fm_read_spec *spec, fm_reader **out, fm_error *err);
+    /* Decodes a block. Batches live in `arena`, which the reader resets between batches it pushes: whoever
+     * receives one copies what it keeps. FAILFAST: MALFORMED_RECORD_IN_PARSING naming file, line, byte. */
+    fm_status (*read_block)(fm_reader *reader, const fm_block *block, fm_arena *arena,
+                            fm_batch_out *out, fm_read_counts *counts, fm_error *err);
+    void (*reader_free)(fm_reader *reader); /* for memory outside the arena; may be NULL */
+
+    /* Writing: rows are appended to a buffer the sink flushes to the file. Columns are schema's. */
+    fm_status (*writer_new)(fm_arena *arena, const fm_type *schema, const fm_options *options,
+                            const fm_zone *zone, fm_writer **out, fm_error *err);
+    fm_status (*write_header)(fm_writer *writer, fm_strbuf *out, fm_error *err); /* csv header; or NULL */
+    fm_status (*write_batch)(fm_writer *writer, const fm_batch *batch, fm_strbuf *out, fm_error *err);
+    bool (*can_write)(const fm_type *schema, fm_error *err); /* e.g. csv: no nested types; sets err */
+} fm_format;
+
+/* By name, any case; NULL when unknown. */
+const fm_format *fm_format_find(fm_str name);
+const fm_format *const *fm_formats(int *n);
+
+#endif

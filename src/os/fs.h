@@ -1,0 +1,91 @@
+/* os/fs.h: files. Every file floodmark touches goes through an fm_fs, so that tests can run on a
+ * simulated one that loses what was not synced and fails at a chosen operation.
+ *
+ * Paths are UTF-8, '/'-separated, plain (no "file:" scheme: source and sink strip it first). Errors
+ * name the path and what the system said:
+ *   FM_NOT_FOUND no such file; FM_CONFLICT exists already; FM_UNAVAILABLE everything else (full disk,
+ *   permissions: the message says which). */
+#ifndef FM_OS_FS_H
+#define FM_OS_FS_H
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "base/str.h"
+
+typedef struct fm_fs fm_fs;
+typedef struct fm_file fm_file;
+
+typedef struct fm_file_stat {
+    int64_t size;        /* bytes */
+    int64_t modified_ms; /* ms since 1970 UTC */
+    bool is_dir;
+} fm_file_stat;
+
+typedef struct fm_dir_entry {
+    fm_str name; /* last path component; NUL-terminated */
+    fm_file_stat stat;
+} fm_dir_entry;
+
+typedef enum fm_open_mode {
+    FM_OPEN_READ,
+    FM_OPEN_CREATE_NEW, /* write; FM_CONFLICT when it exists */
+    FM_OPEN_TRUNCATE,   /* write; made or emptied */
+    FM_OPEN_APPEND      /* write at the end; made when missing */
+} fm_open_mode;
+
+/* The real file system; shared, never freed. */
+fm_fs *fm_fs_real(void);
+
+/* A file system in memory. Its fail_at-th operation that writes, syncs, renames, links, makes or
+ * removes (counted from 0), and every one after, fails with FM_UNAVAILABLE; fail_at < 0: never.
+ * Reads do not count. */
+fm_fs *fm_fs_sim_new(int64_t fail_at);
+/* As after a power cut: contents never synced and names whose folder was never synced are gone (a
+ * rename is atomic: old or new). Operations work again and are counted anew; fail_at as above. */
+void fm_fs_sim_restart(fm_fs *fs, int64_t fail_at);
+/* A kill -9 instead: the page cache survives, so everything written stays. */
+void fm_fs_sim_kill(fm_fs *fs, int64_t fail_at);
+/* From now on writes fail as on a full disk once `bytes` more were written; < 0: never full. */
+void fm_fs_sim_set_free(fm_fs *fs, int64_t bytes);
+int64_t fm_fs_sim_operations(const fm_fs *fs); /* counted so far */
+void fm_fs_free(fm_fs *fs);                    /* a simulated one; accepts NULL and the real one */
+
+fm_status fm_file_open(fm_fs *fs, const char *path, fm_open_mode mode, fm_file **out,
+                       fm_error *err);
+fm_status fm_file_close(fm_file *file, fm_error *err); /* accepts NULL; does not sync */
+/* Reads up to `size` bytes at `offset`; *got < size only at the end of the file. */
+fm_status fm_file_read_at(fm_file *file, int64_t offset, void *out, size_t size, size_t *got,
+                          fm_error *err);
+/* Writes all of it, at the end of what was written so far. */
+fm_status fm_file_write(fm_file *file, const void *bytes, size_t size, fm_error *err);
+fm_status fm_file_sync(fm_file *file, fm_error *err);
+fm_status fm_file_stat_of(fm_file *file, fm_file_stat *out, fm_error *err);
+
+fm_status fm_fs_stat(fm_fs *fs, const char *path, fm_file_stat *out, fm_error *err);
+/* Entries in no order, without "." and ".."; names and array live in `arena`. */
+fm_status fm_fs_list(fm_fs *fs, const char *path, fm_arena *arena, fm_dir_entry **out, size_t *n,
+                     fm_error *err);
+fm_status fm_fs_mkdirs(fm_fs *fs, const char *path, fm_error *err); /* fine when it exists */
+fm_status fm_fs_rename(fm_fs *fs, const char *from, const char *to, fm_error *err); /* replaces */
+/* Renames without replacing: FM_CONFLICT when `to` exists. */
+fm_status fm_fs_rename_new(fm_fs *fs, const char *from, const char *to, fm_error *err);
+fm_status fm_fs_remove(fm_fs *fs, const char *path, fm_error *err); /* a file or an empty folder */
+fm_status fm_fs_remove_all(fm_fs *fs, const char *path, fm_error *err); /* missing is fine */
+fm_status fm_fs_sync_dir(fm_fs *fs, const char *path, fm_error *err);
+
+/* An advisory lock on a file, made when missing; FM_CONFLICT when another process (or another handle)
+ * holds it. Freed with fm_fs_unlock and when the process dies. */
+typedef struct fm_fs_lock fm_fs_lock;
+fm_status fm_fs_lock_take(fm_fs *fs, const char *path, fm_fs_lock **out, fm_error *err);
+void fm_fs_unlock(fm_fs_lock *lock); /* accepts NULL */
+
+/* Whole file into `arena`, NUL-terminated beyond len. FM_LIMIT when larger than size_max. */
+fm_status fm_fs_read_all(fm_fs *fs, const char *path, size_t size_max, fm_arena *arena, fm_str *out,
+                         fm_error *err);
+
+/* Atomic and durable: writes `.<name>.<unique>.tmp` in the same folder, syncs it, renames it to path,
+ * syncs the folder. replace=false: FM_CONFLICT when path exists, and then nothing is left behind. */
+fm_status fm_fs_write_atomic(fm_fs *fs, const char *path, fm_str content, bool replace,
+                             fm_error *err);
+
+#endif

@@ -1,0 +1,164 @@
+/* plan/plan.h: the logical plan: what SQL, Spark Connect and the C API all make. Its nodes are those of
+ * Spark's DataFrame world.
+ *
+ * Phases: unresolved (parser) -> fm_analyze -> resolved -> fm_optimize -> exec's physical plan. Nodes are
+ * immutable and live in the query's arena; a rewrite makes new nodes and shares the rest. */
+#ifndef FM_PLAN_PLAN_H
+#define FM_PLAN_PLAN_H
+
+#include "base/options.h"
+#include "expr/aggregate.h"
+
+typedef enum fm_plan_kind {
+    /* unresolved only */
+    FM_PLAN_RELATION,       /* name parts; streaming; options (WITH (...)); a table, view or CTE by name */
+    FM_PLAN_TABLE_FUNCTION, /* name, exprs = arguments (named ones as ALIAS); streaming: read_files(...) */
+    FM_PLAN_WITH,           /* children[0]: body; ctes[] */
+    FM_PLAN_LATERAL_VIEW,   /* children[0]; exprs[0] generator call; alias, column aliases; outer */
+    FM_PLAN_HINT,           /* children[0]; name; exprs: arguments */
+    /* both */
+    FM_PLAN_ONE_ROW,        /* SELECT without FROM */
+    FM_PLAN_VALUES,         /* rows: exprs, n_columns each: VALUES */
+    FM_PLAN_PROJECT,        /* children[0]; exprs: select list */
+    FM_PLAN_FILTER,         /* children[0]; exprs[0]: condition */
+    FM_PLAN_AGGREGATE,      /* children[0]; group_exprs[]; exprs: result list. Unresolved: HAVING is a FILTER
+                               above with is_having; group_exprs may be ordinals and aliases */
+    FM_PLAN_JOIN,           /* children[2]; join_type; exprs[0]: condition or none; using_names */
+    FM_PLAN_UNION,          /* children[n], by position; UNION (distinct) is DISTINCT above */
+    FM_PLAN_SET_OP,         /* children[2]; set_op INTERSECT / EXCEPT, all */
+    FM_PLAN_DISTINCT,       /* children[0]; resolved: an AGGREGATE over all columns with is_distinct */
+    FM_PLAN_SORT,           /* children[0]; exprs: FM_EXPR_SORT_KEY */
+    FM_PLAN_LIMIT,          /* children[0]; limit; offset */
+    FM_PLAN_SUBQUERY_ALIAS, /* children[0]; alias; column_names */
+    FM_PLAN_WATERMARK,      /* children[0]; exprs[0]: column or expression (ALIAS); delay_us. Resolved: event_time
+                               is the attribute; node_id unique in the query */
+    FM_PLAN_DEDUPLICATE,    /* children[0]; column_names (none: all); within_watermark */
+    FM_PLAN_SAMPLE,         /* children[0]: TABLESAMPLE; refused on streams */
+    /* resolved only */
+    FM_PLAN_READ,           /* table: a source; streaming; output has its columns. Column pruning narrows
+                               `output`; pushed-down filters stand in exprs (hints, applied again above) */
+    FM_PLAN_EMPTY,          /* no rows; output */
+    FM_PLAN_TIME_WINDOW,    /* children[0]; exprs[0]: time; window; output = child's + window struct. Rows with a
+                               null time are dropped, a row is repeated for each of its windows */
+    FM_PLAN_SESSION_WINDOW, /* children[0]; exprs[0]: time, exprs[1]: gap */
+    FM_PLAN_GENERATE,       /* children[0]; exprs[0]: FM_EXPR_GENERATOR; outer; output = child's + generated */
+    FM_PLAN_OVER,           /* OVER (...) functions: exists to be refused on streams */
+    /* commands: children as said; never below another node */
+    FM_PLAN_CREATE_TABLE,   /* name; table def; if_not_exists, or_replace */
+    FM_PLAN_CREATE_VIEW,    /* name; children[0]; or_replace; temporary */
+    FM_PLAN_CREATE_STREAMING_TABLE, /* name; table def: the sink; children[0]: the query; a job starts it */
+    FM_PLAN_DROP,           /* name; drop_what; if_exists */
+    FM_PLAN_SET,            /* options: key, value; none: show all */
+    FM_PLAN_EXPLAIN,        /* children[0]; explain_mode */
+    FM_PLAN_SHOW,           /* show_what: TABLES, VIEWS, FUNCTIONS, STREAMS; pattern in name */
+    FM_PLAN_DESCRIBE        /* name: a table or view; or children[0]: a query; or function: describe_function */
+} fm_plan_kind;
+
+typedef enum fm_join_type {
+    FM_JOIN_INNER, FM_JOIN_CROSS, FM_JOIN_LEFT, FM_JOIN_RIGHT, FM_JOIN_FULL, FM_JOIN_LEFT_SEMI,
+    FM_JOIN_LEFT_ANTI
+} fm_join_type;
+
+typedef enum fm_explain_mode {
+    FM_EXPLAIN_SIMPLE, /* physical plan */
+    FM_EXPLAIN_EXTENDED, /* parsed, analyzed, optimized, physical */
+    FM_EXPLAIN_FORMATTED
+} fm_explain_mode;
+
+/* A column of a resolved node. */
+typedef struct fm_attr {
+    int32_t id;             /* unique in the query; kept through filters, projections of bare columns */
+    fm_str name;
+    fm_str qualifier;       /* alias or table it can be called by; empty: none */
+    const fm_type *type;
+    bool nullable;
+    bool hidden;            /* not part of SELECT *: source position, the row kept for late_rows */
+    int32_t watermark_node; /* tagged: node_id of the WATERMARK that tagged it (or its window); 0: not */
+    int64_t delay_us;       /* of that watermark */
+} fm_attr;
+
+/* window(time, duration, slide, start): µs. */
+typedef struct fm_window_spec {
+    int64_t duration_us, slide_us, start_us;
+} fm_window_spec;
+
+/* A table as CREATE TABLE declared it, or read_files() made it. */
+typedef struct fm_table_def {
+    fm_str name;
+    fm_str format;              /* "json", "rate", ...; lower case */
+    const fm_type *schema;      /* STRUCT, or NULL: the source knows or infers it */
+    fm_options options;
+    fm_str *partition_by;
+    int32_t n_partition_by;
+    fm_str comment;
+    fm_pos pos;
+} fm_table_def;
+
+/* Lateness beyond Spark, from hints; off when zero. */
+typedef struct fm_lateness {
+    int64_t allowed_us;          /* ALLOWED_LATENESS */
+    bool by_event;               /* LATE_POLICY('event') */
+    fm_str late_format, late_path; /* LATE_ROWS('json', 'late/') ; empty: not kept */
+    fm_options late_options;     /* further arguments: pairs of key and value */
+} fm_lateness;
+
+typedef struct fm_plan fm_plan;
+struct fm_plan {
+    fm_plan_kind kind;
+    fm_pos pos;
+    int32_t n_children;
+    fm_plan **children;
+    int32_t n_exprs;
+    fm_expr **exprs;
+    int32_t n_group_exprs;
+    fm_expr **group_exprs;
+    /* resolved nodes: */
+    fm_attr *output;
+    int32_t n_output;
+    bool streaming;             /* RELATION, TABLE_FUNCTION: STREAM was written. Resolved: any stream below */
+    bool resolved;
+    /* by kind: */
+    fm_str *name_parts;         /* RELATION, commands */
+    int32_t n_name_parts;
+    fm_str name;                /* HINT, TABLE_FUNCTION, SUBQUERY_ALIAS alias, SHOW pattern, DROP name */
+    fm_str *column_names;       /* SUBQUERY_ALIAS, LATERAL_VIEW, DEDUPLICATE, USING of JOIN */
+    int32_t n_column_names;
+    int32_t n_columns;          /* VALUES */
+    struct { fm_str name; fm_plan *plan; fm_str *column_names; int32_t n_column_names; } *ctes;
+    int32_t n_ctes;
+    fm_options options;         /* RELATION WITH (...), SET */
+    const fm_table_def *table;  /* READ, CREATE_TABLE, CREATE_STREAMING_TABLE */
+    int32_t source_index;       /* READ: place among the query's sources, in plan order; streams from 0 */
+    fm_join_type join_type;
+    bool natural, all, outer, is_having, is_distinct, within_watermark, if_not_exists, if_exists,
+        or_replace, temporary;
+    fm_str set_op;              /* "INTERSECT", "EXCEPT" */
+    int64_t limit, offset;      /* LIMIT; limit -1: none (only OFFSET) */
+    fm_expr *limit_expr, *offset_expr; /* unresolved */
+    int64_t delay_us;           /* WATERMARK */
+    fm_str delay_text;          /* WATERMARK: as written, for messages */
+    bool delay_is_text;         /* from withWatermark(col, 'text'): parsed by the analyzer */
+    int32_t node_id;            /* WATERMARK */
+    int32_t event_time_id;      /* WATERMARK resolved: attribute */
+    fm_window_spec window;      /* TIME_WINDOW */
+    int32_t window_id;          /* TIME_WINDOW, SESSION_WINDOW: attribute of the struct */
+    int32_t generator_first;    /* GENERATE: index in output of the first generated column */
+    fm_lateness lateness;       /* resolved AGGREGATE (and later stateful nodes): hints that apply */
+    fm_explain_mode explain_mode;
+    fm_str what;                /* SHOW, DROP, DESCRIBE: "TABLES", "VIEW", "FUNCTION" */
+    fm_str sql;                 /* commands: the statement's text */
+};
+
+fm_plan *fm_plan_new(fm_arena *arena, fm_plan_kind kind, fm_pos pos);
+
+typedef enum fm_output_mode { FM_MODE_APPEND, FM_MODE_UPDATE, FM_MODE_COMPLETE } fm_output_mode;
+/* Any case. FM_INVALID: STREAMING_OUTPUT_MODE.INVALID. */
+fm_status fm_output_mode_parse(fm_str text, fm_output_mode *out, fm_error *err);
+const char *fm_output_mode_name(fm_output_mode mode); /* "append" */
+
+/* Indented tree as EXPLAIN shows it, for plans of any phase. */
+void fm_plan_text(const fm_plan *plan, fm_strbuf *out);
+/* Calls visit for every node, parents first. */
+bool fm_plan_walk(const fm_plan *plan, bool (*visit)(const fm_plan *plan, void *ctx), void *ctx);
+
+#endif
