@@ -1,0 +1,31 @@
+/* stream/batch_log.h: a folder of numbered text files, one per micro-batch: what the offset log and the commit
+ * log have in common.
+ *
+ * 1. An entry is written once, atomically and durably; it never changes.
+ * 2. Numbers have no holes, apart from the old end that purge cuts off. */
+#ifndef FM_STREAM_BATCH_LOG_H
+#define FM_STREAM_BATCH_LOG_H
+
+#include "os/fs.h"
+
+typedef struct fm_batch_log {
+    fm_fs *fs;
+    const char *dir;  /* in the arena given to open */
+    const char *what; /* "offset log", for messages */
+    int64_t purged;   /* entries below are known to be gone */
+} fm_batch_log;
+
+/* Makes the folder when missing. */
+fm_status fm_batch_log_open(fm_batch_log *log, fm_fs *fs, const char *checkpoint, const char *name,
+                            const char *what, fm_arena *arena, fm_error *err);
+/* Lowest and highest number; -1 and -1 when empty. FM_CORRUPT when a number between them is missing. */
+fm_status fm_batch_log_range(fm_batch_log *log, int64_t *first, int64_t *last, fm_error *err);
+/* FM_NOT_FOUND: no such entry. */
+fm_status fm_batch_log_read(fm_batch_log *log, int64_t batch_id, fm_arena *arena, fm_str *out,
+                            fm_error *err);
+/* FM_CONFLICT, CONCURRENT_STREAM_LOG_UPDATE when the entry exists: another run of the query is at work. */
+fm_status fm_batch_log_add(fm_batch_log *log, int64_t batch_id, fm_str text, fm_error *err);
+/* Removes the entries below `keep_from`, oldest first. Best effort: what stays does no harm. */
+void fm_batch_log_purge(fm_batch_log *log, int64_t keep_from);
+
+#endif
