@@ -1,0 +1,139 @@
+/* engine/catalog.c: what the analyzer asks: tables and views by name, and table functions. */
+#include <stdio.h>
+
+#include "engine/memory_source.h"
+#include "engine/session_impl.h"
+#include "format/format.h"
+
+/* format.`path` names files directly: json.`in/`. */
+static fm_status direct_files(fm_session *s, const fm_str *parts, fm_arena *arena, const fm_table_def **table,
+                              fm_error *err)
+{
+    if (!fm_format_find(parts[0])) return FM_NOT_FOUND;
+    fm_table_def *def = fm_arena_one(arena, fm_table_def);
+    if (!def) return fm_no_memory(arena, err);
+    def->name = parts[1];
+    def->format = parts[0];
+    if (!fm_options_set(arena, &def->options, FM_STR("path"), parts[1])) return fm_no_memory(arena, err);
+    const fm_source_type *type = fm_source_find(def->format);
+    fm_assert(type); /* every format is read by the file source */
+    FM_TRY(type->schema(&s->source_env, def, false, arena, &def->schema, err));
+    *table = def;
+    return FM_OK;
+}
+
+static fm_status memory_table(fm_session *s, fm_str name, const fm_table_def **table, fm_error *err)
+{
+    const fm_type *schema = fm_memory_table_schema(s->memory, name, s->arena);
+    if (!schema) return FM_NOT_FOUND;
+    fm_table_def *def = fm_arena_one(s->arena, fm_table_def);
+    if (!def) return fm_no_memory(s->arena, err);
+    def->name = fm_arena_str(s->arena, name);
+    def->format = FM_STR("memory");
+    def->schema = schema;
+    if (!def->name.ptr || !fm_options_set(s->arena, &def->options, FM_STR("name"), name)) {
+        return fm_no_memory(s->arena, err);
+    }
+    *table = def;
+    return FM_OK;
+}
+
+static fm_status find(void *ctx, const fm_str *parts, int32_t n_parts, const fm_plan **view,
+                      const fm_table_def **table, bool *table_is_stream, fm_error *err)
+{
+    fm_session *s = ctx;
+
+    *view = NULL;
+    *table = NULL;
+    *table_is_stream = false;
+    if (n_parts == 2 && !fm_str_eq_ci(parts[0], FM_STR("default"))) {
+        return direct_files(s, parts, s->arena, table, err);
+    }
+    fm_relation *r = n_parts <= 2 ? fm_session_find(s, parts[n_parts - 1]) : NULL;
+    if (!r) return n_parts <= 2 ? memory_table(s, parts[n_parts - 1], table, err) : FM_NOT_FOUND;
+    *view = r->view;
+    *table = r->table;
+    *table_is_stream = r->is_stream;
+    return FM_OK;
+}
+
+static const char *const *names(void *ctx, fm_arena *arena)
+{
+    fm_session *s = ctx;
+    const char **out = fm_arena_array(arena, const char *, s->n_relations + 1);
+
+    for (int32_t i = 0; out && i < s->n_relations; i++) out[i] = s->relations[i].name.ptr;
+    return out;
+}
+
+/* A literal argument as text, for options. */
+static fm_status argument_text(const fm_expr *e, fm_str function, fm_arena *arena, fm_str *out, fm_error *err)
+{
+    if (e->kind != FM_EXPR_LITERAL || fm_vec_is_null(&e->value, 0)) {
+        return fm_fail_at(err, FM_INVALID, "FLOODMARK_TABLE_FUNCTION_ARGUMENT", e->pos.line, e->pos.column,
+                          "The arguments of %.*s() must be literals: read_files('in/', format => 'json', schema => 'k STRING').",
+                          FM_STR_ARG(function));
+    }
+    fm_strbuf text = {0};
+    fm_value_text(&e->value, 0, fm_zone_utc(), &text);
+    *out = fm_arena_str(arena, fm_strbuf_str(&text));
+    bool ok = fm_strbuf_ok(&text) && out->ptr;
+    fm_strbuf_fini(&text);
+    return ok ? FM_OK : fm_no_memory(arena, err);
+}
+
+/* read_files(path, format => ..., schema => ..., option => value ...). */
+static fm_status read_files(fm_session *s, const fm_plan *call, bool streaming, fm_arena *arena, fm_table_def *def,
+                            fm_error *err)
+{
+    def->format = FM_STR("json");
+    for (int32_t i = 0; i < call->n_exprs; i++) {
+        const fm_expr *arg = call->exprs[i];
+        fm_str key = FM_STR("path"), value;
+        if (arg->kind == FM_EXPR_ALIAS) {
+            key = arg->name;
+            arg = arg->args[0];
+        } else if (i > 0) {
+            return fm_fail_at(err, FM_INVALID, "FLOODMARK_TABLE_FUNCTION_ARGUMENT", arg->pos.line, arg->pos.column,
+                              "Only the path of read_files() goes without a name; write the others as name => value.");
+        }
+        FM_TRY(argument_text(arg, call->name, arena, &value, err));
+        if (fm_str_eq_ci(key, FM_STR("format"))) {
+            def->format = value;
+        } else if (fm_str_eq_ci(key, FM_STR("schema"))) {
+            FM_TRY(fm_type_parse_ddl(arena, value, &def->schema, err));
+        } else if (!fm_options_set(arena, &def->options, key, value)) {
+            return fm_no_memory(arena, err);
+        }
+    }
+    if (!fm_options_find(&def->options, "path")) {
+        return fm_fail_at(err, FM_INVALID, "FLOODMARK_TABLE_FUNCTION_ARGUMENT", call->pos.line, call->pos.column,
+                          "read_files() needs a path: read_files('in/', format => 'json', schema => 'k STRING').");
+    }
+    const fm_source_type *type = fm_format_find(def->format) ? fm_source_find(def->format) : NULL;
+    if (!type) {
+        return fm_fail_at(err, FM_INVALID, "DATA_SOURCE_NOT_FOUND", call->pos.line, call->pos.column,
+                          "read_files() knows no format '%.*s'; it reads json, csv and text.", FM_STR_ARG(def->format));
+    }
+    return type->schema(&s->source_env, def, streaming, arena, &def->schema, err);
+}
+
+static fm_status table_function(void *ctx, const fm_plan *call, bool streaming, fm_arena *arena,
+                                const fm_table_def **table, fm_error *err)
+{
+    fm_session *s = ctx;
+
+    if (!fm_str_eq_ci(call->name, FM_STR("read_files"))) return FM_NOT_FOUND;
+    fm_table_def *def = fm_arena_one(arena, fm_table_def);
+    if (!def) return fm_no_memory(arena, err);
+    def->name = call->name;
+    def->pos = call->pos;
+    FM_TRY(read_files(s, call, streaming, arena, def, err));
+    *table = def;
+    return FM_OK;
+}
+
+void fm_session_init_catalog(fm_session *s)
+{
+    s->catalog = (fm_catalog){.ctx = s, .find = find, .table_function = table_function, .names = names};
+}
