@@ -1,0 +1,116 @@
+/* os/clock.c: real and simulated time, and waking sleepers. */
+#include "os/clock.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+struct fm_clock {
+    bool simulated;
+    _Atomic int64_t now_us;
+};
+
+struct fm_wake {
+    int fd; /* an eventfd: sleepers poll it; writing to it is safe in a signal handler */
+    atomic_bool raised;
+};
+
+fm_clock *fm_clock_real(void)
+{
+    static fm_clock real;
+    return &real;
+}
+
+fm_clock *fm_clock_sim_new(int64_t now_us)
+{
+    fm_clock *c = calloc(1, sizeof *c);
+
+    if (!c) return NULL;
+    c->simulated = true;
+    atomic_init(&c->now_us, now_us);
+    return c;
+}
+
+void fm_clock_sim_advance(fm_clock *c, int64_t by_us) { atomic_fetch_add(&c->now_us, by_us); }
+
+void fm_clock_free(fm_clock *c)
+{
+    if (c && c->simulated) free(c);
+}
+
+static int64_t read_clock(clockid_t id)
+{
+    struct timespec t;
+
+    clock_gettime(id, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+int64_t fm_clock_now_us(fm_clock *c)
+{
+    return c->simulated ? atomic_load(&c->now_us) : read_clock(CLOCK_REALTIME);
+}
+
+int64_t fm_clock_monotonic_us(fm_clock *c)
+{
+    return c->simulated ? atomic_load(&c->now_us) : read_clock(CLOCK_MONOTONIC);
+}
+
+fm_wake *fm_wake_new(void)
+{
+    fm_wake *w = calloc(1, sizeof *w);
+
+    if (!w) return NULL;
+    w->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (w->fd < 0) {
+        free(w);
+        return NULL;
+    }
+    return w;
+}
+
+void fm_wake_free(fm_wake *w)
+{
+    if (!w) return;
+    close(w->fd);
+    free(w);
+}
+
+void fm_wake_raise(fm_wake *w)
+{
+    int saved = errno;
+    uint64_t one = 1;
+
+    atomic_store(&w->raised, true);
+    ssize_t n = write(w->fd, &one, sizeof one); /* full only when it is raised already */
+    (void)n;
+    errno = saved;
+}
+
+void fm_wake_clear(fm_wake *w)
+{
+    uint64_t count;
+
+    ssize_t n = read(w->fd, &count, sizeof count);
+    (void)n;
+    atomic_store(&w->raised, false);
+}
+
+bool fm_wake_is_raised(const fm_wake *w) { return atomic_load(&((fm_wake *)(uintptr_t)w)->raised); }
+
+bool fm_clock_sleep(fm_clock *c, int64_t us, fm_wake *w)
+{
+    if (w && fm_wake_is_raised(w)) return true;
+    if (c->simulated) {
+        atomic_fetch_add(&c->now_us, us);
+        return false;
+    }
+    struct pollfd p = {.fd = w ? w->fd : -1, .events = POLLIN};
+    struct timespec t = {us / 1000000, us % 1000000 * 1000};
+    ppoll(&p, 1, &t, NULL);
+    return w && fm_wake_is_raised(w);
+}
