@@ -15,7 +15,7 @@ static fm_status direct_files(fm_session *s, const fm_str *parts, fm_arena *aren
     def->name = parts[1];
     def->format = parts[0];
     if (!fm_options_set(arena, &def->options, FM_STR("path"), parts[1])) return fm_no_memory(arena, err);
-    const fm_source_type *type = fm_source_find(def->format);
+    const fm_source_type *type = fm_source_lookup(&s->source_env, def->format);
     fm_assert(type); /* every format is read by the file source */
     FM_TRY(type->schema(&s->source_env, def, false, arena, &def->schema, err));
     *table = def;
@@ -110,7 +110,7 @@ static fm_status read_files(fm_session *s, const fm_plan *call, bool streaming, 
         return fm_fail_at(err, FM_INVALID, "FLOODMARK_TABLE_FUNCTION_ARGUMENT", call->pos.line, call->pos.column,
                           "read_files() needs a path: read_files('in/', format => 'json', schema => 'k STRING').");
     }
-    const fm_source_type *type = fm_format_find(def->format) ? fm_source_find(def->format) : NULL;
+    const fm_source_type *type = fm_format_find(def->format) ? fm_source_lookup(&s->source_env, def->format) : NULL;
     if (!type) {
         return fm_fail_at(err, FM_INVALID, "DATA_SOURCE_NOT_FOUND", call->pos.line, call->pos.column,
                           "read_files() knows no format '%.*s'; it reads json, csv and text.", FM_STR_ARG(def->format));

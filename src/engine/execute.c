@@ -42,7 +42,7 @@ static fm_status run_batch(fm_session *s, const fm_plan *plan, fm_result *r, fm_
 static fm_status create_table(fm_session *s, const fm_plan *p, fm_error *err)
 {
     fm_table_def def = *p->table;
-    const fm_source_type *type = fm_source_find(def.format);
+    const fm_source_type *type = fm_source_lookup(&s->source_env, def.format);
 
     FM_TRY(single_name(p, &def.name, err));
     if (p->if_not_exists && fm_session_find(s, def.name)) return FM_OK;

@@ -93,12 +93,12 @@ static fm_status own_environment(fm_session *s, fm_arena *arena, const fm_option
     return sources->corrupt_column.ptr ? FM_OK : fm_no_memory(arena, err);
 }
 
-static fm_status find_sink(const fm_start *start, const fm_sink_type **out, fm_error *err)
+static fm_status find_sink(fm_session *s, const fm_start *start, const fm_sink_type **out, fm_error *err)
 {
     const char *names[64];
     int n;
 
-    *out = fm_sink_find(start->format);
+    *out = fm_sink_lookup(&s->sink_env, start->format);
     if (*out) return FM_OK;
     const fm_sink_type *const *all = fm_sinks(&n);
     for (int i = 0; i < n && i < 64; i++) names[i] = all[i]->name;
@@ -132,7 +132,7 @@ static fm_status open_query(fm_session *s, const fm_plan *analyzed, const fm_sta
 
     fm_str mode = start_option(s, start, "outputMode", "floodmark.outputMode");
     if (mode.len) FM_TRY(fm_output_mode_parse(mode, &spec.mode, err));
-    FM_TRY(find_sink(start, &sink, err));
+    FM_TRY(find_sink(s, start, &sink, err));
     FM_TRY(fm_streaming_check(analyzed, spec.mode, err));
     if (!(sink->modes & (1u << spec.mode))) {
         return fm_fail(err, FM_INVALID, "STREAMING_OUTPUT_MODE.UNSUPPORTED_DATASOURCE",

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/limits.h"
+#include "engine/memory_source.h"
 #include "engine/settings.h"
 #include "os/thread.h"
 
@@ -65,6 +66,22 @@ static fm_str system_zone(fm_session *s)
     return FM_STR("UTC");
 }
 
+/* Memory tables are read through the session's own source; then what the host added. */
+static const fm_source_type *find_source(void *ctx, fm_str format)
+{
+    fm_session *s = ctx;
+
+    if (fm_str_eq_ci(format, FM_STR("memory"))) return &fm_memory_source;
+    return s->env.find_source ? s->env.find_source(s->env.find_ctx, format) : NULL;
+}
+
+static const fm_sink_type *find_sink(void *ctx, fm_str format)
+{
+    fm_session *s = ctx;
+
+    return s->env.find_sink ? s->env.find_sink(s->env.find_ctx, format) : NULL;
+}
+
 fm_status fm_session_apply(fm_session *s, fm_error *err)
 {
     const fm_option *zone = fm_options_find(&s->settings, "spark.sql.session.timeZone");
@@ -83,6 +100,8 @@ fm_status fm_session_apply(fm_session *s, fm_error *err)
         .session = &s->settings,
         .corrupt_column = fm_options_get(&s->settings, "spark.sql.columnNameOfCorruptRecord",
                                          FM_STR("_corrupt_record")),
+        .find_more = find_source,
+        .find_more_ctx = s,
     };
     s->sink_env = (fm_sink_env){
         .fs = s->env.fs,
@@ -92,6 +111,8 @@ fm_status fm_session_apply(fm_session *s, fm_error *err)
         .memory = s->memory,
         .print = s->env.print,
         .print_ctx = s->env.print_ctx,
+        .find_more = find_sink,
+        .find_more_ctx = s,
     };
     return FM_OK;
 }

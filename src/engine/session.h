@@ -16,6 +16,10 @@ typedef struct fm_session_env {
     fm_clock *clock;        /* NULL: the real one */
     void (*print)(void *ctx, fm_str text); /* console sink; NULL: standard output */
     void *print_ctx;
+    /* Sources and sinks that the host adds, by format name; NULL: none. */
+    const fm_source_type *(*find_source)(void *ctx, fm_str format);
+    const fm_sink_type *(*find_sink)(void *ctx, fm_str format);
+    void *find_ctx;
 } fm_session_env;
 
 fm_status fm_session_new(const fm_session_env *env, fm_session **out, fm_error *err);
@@ -35,10 +39,6 @@ fm_status fm_session_add_table(fm_session *session, const fm_table_def *table, b
 fm_status fm_session_add_view(fm_session *session, fm_str name, const fm_plan *plan, bool replace,
                               fm_error *err);
 fm_status fm_session_drop(fm_session *session, fm_str name, bool is_view, bool if_exists, fm_error *err);
-
-/* Sources and sinks of the host, by format name: see column/host_callbacks.h. */
-struct fm_host_source;
-struct fm_host_sink;
 
 /* Unresolved -> resolved, in arena. */
 fm_status fm_session_analyze(fm_session *session, const fm_plan *plan, fm_arena *arena, fm_plan **out,

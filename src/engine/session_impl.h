@@ -2,7 +2,6 @@
 #ifndef FM_ENGINE_SESSION_IMPL_H
 #define FM_ENGINE_SESSION_IMPL_H
 
-#include "column/host_callbacks.h"
 #include "engine/session.h"
 
 /* One name in the catalog: a table or a view. */
@@ -12,12 +11,6 @@ typedef struct fm_relation {
     const fm_plan *view;       /* or NULL: unresolved */
     bool is_stream;            /* a table that may be read without the word STREAM */
 } fm_relation;
-
-/* A source or sink that the host of the C API registered. */
-typedef struct fm_host_format {
-    fm_str name;
-    fm_host_callbacks callbacks;
-} fm_host_format;
 
 struct fm_session {
     fm_session_env env;

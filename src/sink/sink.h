@@ -34,7 +34,9 @@ typedef struct fm_sink_env {
     /* Text for the terminal, whole pieces at a time (console sink). */
     void (*print)(void *ctx, fm_str text);
     void *print_ctx;
-    const struct fm_host_callbacks *host;
+    /* Sink types that the session adds to the table: the host's. NULL: none. */
+    const struct fm_sink_type *(*find_more)(void *ctx, fm_str format);
+    void *find_more_ctx;
 } fm_sink_env;
 
 typedef struct fm_sink_spec {
@@ -73,5 +75,13 @@ typedef struct fm_sink_type {
 
 const fm_sink_type *fm_sink_find(fm_str format);
 const fm_sink_type *const *fm_sinks(int *n);
+
+/* The session's additions first, then the table: how everybody looks a sink up. */
+static inline const fm_sink_type *fm_sink_lookup(const fm_sink_env *env, fm_str format)
+{
+    const fm_sink_type *type = env->find_more ? env->find_more(env->find_more_ctx, format) : NULL;
+
+    return type ? type : fm_sink_find(format);
+}
 
 #endif

@@ -32,7 +32,9 @@ typedef struct fm_source_env {
     const fm_session_conf *conf;
     const fm_options *session;     /* SET and -c keys */
     fm_str corrupt_column;
-    const struct fm_host_callbacks *host; /* sources made by the host of the C API; or NULL */
+    /* Source types that the session adds to the table: memory tables, the host's. NULL: none. */
+    const struct fm_source_type *(*find_more)(void *ctx, fm_str format);
+    void *find_more_ctx;
 } fm_source_env;
 
 typedef struct fm_source_spec {
@@ -103,5 +105,13 @@ typedef struct fm_source_type {
 /* By format name, any case; NULL when unknown. */
 const fm_source_type *fm_source_find(fm_str format);
 const fm_source_type *const *fm_sources(int *n);
+
+/* The session's additions first, then the table: how everybody looks a source up. */
+static inline const fm_source_type *fm_source_lookup(const fm_source_env *env, fm_str format)
+{
+    const fm_source_type *type = env->find_more ? env->find_more(env->find_more_ctx, format) : NULL;
+
+    return type ? type : fm_source_find(format);
+}
 
 #endif
