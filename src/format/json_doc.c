@@ -1,7 +1,7 @@
 /* format/json_doc.c: reads a whole JSON document into a tree: logs, options, offsets.
  *
- * Strict RFC 8259: what a log or an option holds is written by programs. Data files go through json_reader.c,
- * which knows Spark's liberties and is fast; this one is plain. */
+ * Strict RFC 8259: what a log or an option holds is written by programs. Data files go through
+ * json_reader.c, which knows Spark's liberties and is fast; this one is plain. */
 #include "base/limits.h"
 #include "format/json.h"
 #include "format/utf8.h"
@@ -17,14 +17,13 @@ typedef struct parser {
 
 static fm_status bad(parser *p, const char *what)
 {
-    return fm_fail(p->err, FM_INVALID, "FLOODMARK_INVALID_JSON", "Not JSON: %s at byte %" PRIu64 ".",
-                   what, (uint64_t)(p->at - p->start));
+    return fm_fail(p->err, FM_INVALID, "FLOODMARK_INVALID_JSON",
+                   "Not JSON: %s at byte %" PRIu64 ".", what, (uint64_t)(p->at - p->start));
 }
 
 static void skip_blanks(parser *p)
 {
-    while (p->at < p->end &&
-           (*p->at == ' ' || *p->at == '\t' || *p->at == '\n' || *p->at == '\r'))
+    while (p->at < p->end && (*p->at == ' ' || *p->at == '\t' || *p->at == '\n' || *p->at == '\r'))
         p->at++;
 }
 
@@ -108,7 +107,10 @@ static fm_status read_string(parser *p, fm_str *out)
     return FM_OK;
 }
 
-static bool is_digit(const parser *p) { return p->at < p->end && *p->at >= '0' && *p->at <= '9'; }
+static bool is_digit(const parser *p)
+{
+    return p->at < p->end && *p->at >= '0' && *p->at <= '9';
+}
 
 static bool skip_digits(parser *p)
 {
@@ -150,7 +152,8 @@ static fm_status grow(parser *p, fm_json *c, int32_t *cap)
     if (c->n < *cap) return FM_OK;
     int32_t more = *cap ? *cap * 2 : 4;
     if (*cap > INT32_MAX / 2)
-        return fm_fail(p->err, FM_LIMIT, "FLOODMARK_LIMIT", "JSON with more than %d members.", INT32_MAX / 2);
+        return fm_fail(p->err, FM_LIMIT, "FLOODMARK_LIMIT", "JSON with more than %d members.",
+                       INT32_MAX / 2);
     fm_json *items = fm_arena_array(p->arena, fm_json, more);
     if (!items) return fm_no_memory(p->arena, p->err);
     if (c->n) memcpy(items, c->items, (size_t)c->n * sizeof *items);
@@ -224,8 +227,7 @@ static fm_status read_value(parser *p, fm_json *out)
     if (p->at == p->end) return bad(p, "the text ends where a value was expected");
     switch (*p->at) {
     case '{':
-    case '[':
-        return read_container(p, out);
+    case '[': return read_container(p, out);
     case '"':
         p->at++;
         out->kind = FM_JSON_STRING;
@@ -240,8 +242,7 @@ static fm_status read_value(parser *p, fm_json *out)
     case 'n':
         out->kind = FM_JSON_NULL;
         return take_word(p, "null") ? FM_OK : bad(p, "a value was expected");
-    default:
-        return read_number(p, out);
+    default: return read_number(p, out);
     }
 }
 
@@ -251,7 +252,8 @@ fm_status fm_json_read(fm_arena *arena, fm_str text, const fm_json **out, fm_err
     fm_json *root = fm_arena_one(arena, fm_json);
 
     if (!copy.ptr || !root) return fm_no_memory(arena, err);
-    parser p = {.arena = arena, .start = copy.ptr, .at = copy.ptr, .end = copy.ptr + copy.len, .err = err};
+    parser p = {
+        .arena = arena, .start = copy.ptr, .at = copy.ptr, .end = copy.ptr + copy.len, .err = err};
     FM_TRY(read_value(&p, root));
     skip_blanks(&p);
     if (p.at != p.end) return bad(&p, "more text follows the value");

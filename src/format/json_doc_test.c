@@ -13,15 +13,17 @@ static const fm_json *read_ok(fm_arena *arena, const char *text)
     const fm_json *v = NULL;
     fm_error err = FM_ERROR_INIT;
 
-    if (fm_json_read(arena, fm_str_c(text), &v, &err) != FM_OK) fail_msg("%s: %s", text, err.message);
+    if (fm_json_read(arena, fm_str_c(text), &v, &err) != FM_OK)
+        fail_msg("%s: %s", text, err.message);
     return v;
 }
 
 static void test_tree(void **state)
 {
     fm_arena *arena = fm_arena_new(0);
-    const fm_json *v = read_ok(arena, " {\"a\": [1, -2.5e3, \"x\\u00e9\\ud83d\\ude00\\n\"], \"b\": {\"c\": null},"
-                                      " \"t\": true, \"a2\": false, \"t\": 9223372036854775807} ");
+    const fm_json *v =
+        read_ok(arena, " {\"a\": [1, -2.5e3, \"x\\u00e9\\ud83d\\ude00\\n\"], \"b\": {\"c\": null},"
+                       " \"t\": true, \"a2\": false, \"t\": 9223372036854775807} ");
     int64_t n = 0;
 
     (void)state;
@@ -44,9 +46,37 @@ static void test_tree(void **state)
 static void test_refused(void **state)
 {
     static const char *const texts[] = {
-        "", " ", "{", "[1,]", "{\"a\":1,}", "{a:1}", "'x'", "01", "-", "1.", "1e", ".5", "+1", "tru", "nul", "NaN",
-        "\"\\x\"", "\"\\u12g4\"", "\"\\ud800\"", "\"\\udc00\"", "\"a\tb\"", "\"abc", "\"abc\\", "\"abc\\\"", "1 2",
-        "[1] x", "\"\xff\"", "\"\xc0\x80\"", "\"\xed\xa0\x80\"", "{\"a\" 1}", "[1 2]",
+        "",
+        " ",
+        "{",
+        "[1,]",
+        "{\"a\":1,}",
+        "{a:1}",
+        "'x'",
+        "01",
+        "-",
+        "1.",
+        "1e",
+        ".5",
+        "+1",
+        "tru",
+        "nul",
+        "NaN",
+        "\"\\x\"",
+        "\"\\u12g4\"",
+        "\"\\ud800\"",
+        "\"\\udc00\"",
+        "\"a\tb\"",
+        "\"abc",
+        "\"abc\\",
+        "\"abc\\\"",
+        "1 2",
+        "[1] x",
+        "\"\xff\"",
+        "\"\xc0\x80\"",
+        "\"\xed\xa0\x80\"",
+        "{\"a\" 1}",
+        "[1 2]",
     };
 
     (void)state;
@@ -54,7 +84,8 @@ static void test_refused(void **state)
         fm_arena *arena = fm_arena_new(0);
         const fm_json *v = NULL;
         fm_error err = FM_ERROR_INIT;
-        if (fm_json_read(arena, fm_str_c(texts[i]), &v, &err) != FM_INVALID) fail_msg("accepted: %s", texts[i]);
+        if (fm_json_read(arena, fm_str_c(texts[i]), &v, &err) != FM_INVALID)
+            fail_msg("accepted: %s", texts[i]);
         assert_non_null(strstr(err.message, "at byte "));
         fm_arena_free(arena);
     }

@@ -20,7 +20,10 @@ fm_status fm_json_scan_init(fm_json_scan *s, fm_arena *arena, unsigned flags, fm
     return s->levels ? FM_OK : fm_no_memory(arena, err);
 }
 
-void fm_json_scan_fini(fm_json_scan *s) { fm_strbuf_fini(&s->scratch); }
+void fm_json_scan_fini(fm_json_scan *s)
+{
+    fm_strbuf_fini(&s->scratch);
+}
 
 void fm_json_scan_start(fm_json_scan *s, fm_str text, fm_arena *arena)
 {
@@ -72,9 +75,10 @@ static void put_unit(units *u, uint32_t unit)
     fm_strbuf_add(u->out, (fm_str){bytes, (size_t)fm_utf8_put(c, bytes)});
 }
 
-/* A byte >= 0x80 and what belongs to it; Jackson checks that the following bytes are such, no more. Returns
- * how many bytes were taken, or 0 with *stop where it gave up. */
-static int put_multibyte(units *u, const unsigned char *p, const unsigned char *end, const char **stop)
+/* A byte >= 0x80 and what belongs to it; Jackson checks that the following bytes are such, no more.
+ * Returns how many bytes were taken, or 0 with *stop where it gave up. */
+static int put_multibyte(units *u, const unsigned char *p, const unsigned char *end,
+                         const char **stop)
 {
     int len = (p[0] & 0xE0) == 0xC0 ? 2 : (p[0] & 0xF0) == 0xE0 ? 3 : (p[0] & 0xF8) == 0xF0 ? 4 : 0;
     static const unsigned char lead_mask[] = {0, 0, 0x1F, 0x0F, 0x07};
@@ -279,7 +283,8 @@ static bool is_name_part(unsigned char c)
 /* Jackson reads a word it does not know to its end, and one byte more. */
 static fm_json_token unknown_word(fm_json_scan *s)
 {
-    while (s->at < s->end && is_name_part((unsigned char)*s->at++)) {}
+    while (s->at < s->end && is_name_part((unsigned char)*s->at++)) {
+    }
     return fail(s, "a word that is no JSON value");
 }
 
@@ -305,7 +310,10 @@ static fm_json_token match_special(fm_json_scan *s, const char *word, int have)
     return t;
 }
 
-static int peek(const fm_json_scan *s) { return s->at < s->end ? (unsigned char)*s->at : -1; }
+static int peek(const fm_json_scan *s)
+{
+    return s->at < s->end ? (unsigned char)*s->at : -1;
+}
 
 static int64_t skip_digits(fm_json_scan *s)
 {
@@ -323,8 +331,8 @@ static fm_json_token bad_sign(fm_json_scan *s, bool negative)
         int c = peek(s);
         if (c == 'N' || c == 'n') {
             s->at++;
-            const char *word = c == 'N' ? (negative ? "-INF" : "+INF")
-                                        : (negative ? "-Infinity" : "+Infinity");
+            const char *word =
+                c == 'N' ? (negative ? "-INF" : "+INF") : (negative ? "-Infinity" : "+Infinity");
             return match_special(s, word, 3);
         }
     }

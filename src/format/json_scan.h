@@ -1,10 +1,10 @@
 /* format/json_scan.h: cuts JSON text into tokens as Jackson does, since Spark reads JSON with it.
  *
- * Which records count as bad, and what is kept of a bad one, follows from how Jackson walks: the token
- * behind a field name is looked at together with the name (so a bad number fails there), strings are only
- * read when asked for, and after a failure a walk may go on from where it stopped. The scanner
- * keeps to that order of things; json_convert.c on top of it keeps to that of Spark's converter. It is the
- * exact path, not the fast one (json_template.h). */
+ * Which records count as bad, and what is kept of a bad one, follows from how Jackson walks: the
+ * token behind a field name is looked at together with the name (so a bad number fails there),
+ * strings are only read when asked for, and after a failure a walk may go on from where it stopped.
+ * The scanner keeps to that order of things; json_convert.c on top of it keeps to that of Spark's
+ * converter. It is the exact path, not the fast one (json_template.h). */
 #ifndef FM_FORMAT_JSON_SCAN_H
 #define FM_FORMAT_JSON_SCAN_H
 
@@ -39,26 +39,26 @@ enum {
 };
 
 typedef struct fm_json_level {
-    fm_str name;   /* of the field being read; ptr NULL in arrays and at the root */
-    char kind;     /* '{', '[' or 0 at the root */
+    fm_str name; /* of the field being read; ptr NULL in arrays and at the root */
+    char kind;   /* '{', '[' or 0 at the root */
     bool has_entry;
 } fm_json_level;
 
 typedef struct fm_json_scan {
     const char *start, *at, *end;
-    fm_json_token token;   /* the current one */
-    fm_json_token ahead;   /* behind a FIELD */
-    bool unread;           /* a string whose opening quote was seen, but no more */
+    fm_json_token token; /* the current one */
+    fm_json_token ahead; /* behind a FIELD */
+    bool unread;         /* a string whose opening quote was seen, but no more */
     unsigned flags;
-    const char *value;     /* first byte of the current value */
-    fm_str number;         /* text of the last number */
-    fm_str text;           /* of the last string, unescaped: a piece of the input, or in `scratch` */
+    const char *value; /* first byte of the current value */
+    fm_str number;     /* text of the last number */
+    fm_str text;       /* of the last string, unescaped: a piece of the input, or in `scratch` */
     bool text_is_input;
     int32_t depth;
     fm_json_level *levels; /* [FM_JSON_DEPTH_MAX + 1] */
     fm_strbuf scratch;
-    fm_arena *arena;       /* names with escapes; must live as long as a record is read */
-    const char *fault;     /* what the last failure was */
+    fm_arena *arena;   /* names with escapes; must live as long as a record is read */
+    const char *fault; /* what the last failure was */
     const char *fault_at;
 } fm_json_scan;
 
@@ -77,9 +77,9 @@ fm_str fm_json_name(const fm_json_scan *s);
 /* Reads the current STRING into s->text. False on a failure. */
 bool fm_json_text(fm_json_scan *s);
 
-/* Reads the rest of a string that starts at `at`, behind its quote: returns the place behind the closing
- * quote, or NULL. *plain: the value is the text itself, pure ASCII or well-formed UTF-8 without escapes; else
- * it was unescaped into out. Used by the template, too. */
+/* Reads the rest of a string that starts at `at`, behind its quote: returns the place behind the
+ * closing quote, or NULL. *plain: the value is the text itself, pure ASCII or well-formed UTF-8
+ * without escapes; else it was unescaped into out. Used by the template, too. */
 const char *fm_json_string(const char *at, const char *end, char quote, unsigned flags, bool *plain,
                            fm_strbuf *out, const char **fault, const char **stop);
 

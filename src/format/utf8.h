@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Length of the well-formed character at p (1..4), or 0 when there is none: overlong forms, surrogates and
- * values above U+10FFFF are not well-formed. end - p >= 1. */
+/* Length of the well-formed character at p (1..4), or 0 when there is none: overlong forms,
+ * surrogates and values above U+10FFFF are not well-formed. end - p >= 1. */
 static inline int fm_utf8_char_len(const unsigned char *p, const unsigned char *end)
 {
     unsigned char c = p[0];
