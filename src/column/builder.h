@@ -14,6 +14,7 @@ typedef struct fm_builder fm_builder;
 fm_builder *fm_builder_new(fm_arena *arena, const fm_type *type, int32_t rows_hint);
 fm_builder *fm_builder_child(fm_builder *b, int32_t i); /* LIST 0; MAP 0 key, 1 value; STRUCT field i */
 int32_t fm_builder_len(const fm_builder *b);
+const fm_type *fm_builder_type(const fm_builder *b);
 
 void fm_builder_null(fm_builder *b); /* any type; a STRUCT's children get nulls too */
 void fm_builder_bool(fm_builder *b, bool x);
