@@ -24,9 +24,16 @@ size_t fm_i64_text(int64_t x, char out[24]);
 enum { FM_DECIMAL_TEXT_SIZE = 48 };
 size_t fm_decimal_text(fm_i128 unscaled, int scale, char out[FM_DECIMAL_TEXT_SIZE]);
 
+/* yyyy-MM-dd and yyyy-MM-dd HH:mm:ss[.ffffff] of a local clock, as CAST has them. */
+enum { FM_TIME_TEXT_SIZE = 48 };
+size_t fm_date_text(int32_t days, char out[FM_TIME_TEXT_SIZE]);
+size_t fm_timestamp_text(int64_t local_us, char out[FM_TIME_TEXT_SIZE]);
+
 /* Text to values by CAST's lenient rules; false when the text is none. Blanks around are ignored. */
 bool fm_text_to_double(fm_str text, double *out);          /* exact; NaN, Infinity, 1d, 1f forms as Spark */
+bool fm_text_to_float(fm_str text, float *out);
 bool fm_text_to_i64(fm_str text, int64_t *out);            /* "12", "-12", not "1.5" */
+bool fm_text_to_i64_lenient(fm_str text, int64_t *out);    /* "1.5" is 1: without ANSI */
 bool fm_text_to_decimal(fm_str text, int precision, int scale, fm_i128 *out); /* rounds half up; exponents */
 bool fm_text_to_date(fm_str text, int32_t *out);           /* yyyy[-M[-d]] and what follows T or blank */
 bool fm_text_to_timestamp(fm_str text, const fm_zone *zone, int64_t *out); /* see semantics 11.3 */

@@ -8,6 +8,12 @@
  * none. Rule: Spark, AnsiTypeCoercion / TypeCoercion.findWiderTypeForTwo. */
 const fm_type *fm_type_common(fm_arena *arena, const fm_session_conf *conf, const fm_type *a,
                               const fm_type *b);
+/* As fm_type_common, but a string meets only strings: greatest, least. */
+const fm_type *fm_type_common_no_string(fm_arena *arena, const fm_session_conf *conf,
+                                        const fm_type *a, const fm_type *b);
+/* The common type of n expressions; NULL when there is none. */
+const fm_type *fm_type_common_of(fm_arena *arena, const fm_session_conf *conf,
+                                 fm_expr *const *args, int32_t n);
 /* Whether an implicit cast from -> to is allowed (store and function arguments). */
 bool fm_type_implicit(const fm_session_conf *conf, const fm_type *from, const fm_type *to);
 /* e as `to`: e itself when it is of that type, a folded literal or a CAST node else; resolved. Checks that the

@@ -30,7 +30,8 @@ typedef enum fm_expr_kind {
     FM_EXPR_CAST,        /* args[0] to cast_type; try_cast; ansi */
     FM_EXPR_EXTRACT,     /* args[0] . / [ args[1] ]: struct field by literal name, list by index, map by key.
                             Resolved: FM_EXPR_FIELD, or a call of the internal functions */
-    FM_EXPR_LAMBDA,      /* parts[]: parameter names; args[0] body. Resolved: params are FM_EXPR_LAMBDA_VAR */
+    FM_EXPR_LAMBDA,      /* parts[]: parameter names; args[0] body. Resolved: args[1..n_parts] are the
+                            FM_EXPR_LAMBDA_VAR nodes of the parameters; type is the body's */
     FM_EXPR_SORT_KEY,    /* args[0], descending, nulls_first */
     FM_EXPR_AND, FM_EXPR_OR, FM_EXPR_NOT,
     FM_EXPR_CASE,        /* args: when, then, when, then, ..., [else]; if() and CASE x WHEN become it */
@@ -58,6 +59,7 @@ struct fm_expr {
     bool deterministic;   /* resolved: the same inputs give the same value, children included */
     bool ansi;            /* CAST and CALL: fails where Spark's ANSI mode fails; else null or wrap */
     bool try_cast;        /* CAST: null instead of any failure */
+    bool implicit;        /* CAST: put in by the analyzer; the text of the tree does not show it */
     bool distinct, ignore_nulls, descending, nulls_first;
     bool has_over;        /* UNRESOLVED_CALL with OVER (...): refused on streams by name */
     fm_str name;          /* function as written, alias, attribute */

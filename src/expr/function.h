@@ -74,6 +74,14 @@ typedef enum fm_null_rule {
  * fm_fail on call->err, naming the value. Only lanes that are valid may fail. */
 typedef fm_status (*fm_kernel)(fm_call *call, const fm_vec *args, fm_vec *out);
 
+enum { FM_LAMBDA_PARAMS_MAX = 4 };
+
+/* Whether a lane is null by the validity that a STRICT call was given. */
+static inline bool fm_call_lane_null(const fm_vec *out, int64_t i)
+{
+    return !fm_bit_valid(out->validity, i);
+}
+
 typedef struct fm_function {
     const char *name;            /* lower case */
     const char *aliases[4];
@@ -82,6 +90,12 @@ typedef struct fm_function {
     int8_t args_max;             /* class repeats */
     const fm_type *(*returns)(void); /* fixed result type, or NULL: bind decides */
     fm_status (*bind)(fm_bind *b, fm_error *err); /* or NULL when returns is set */
+    /* Higher-order functions: what the lambda argument i takes, once the arguments before it are resolved. On
+     * entry *n is how many parameters the lambda names; sets types[], nullable[] (FM_LAMBDA_PARAMS_MAX) and *n, the
+     * most it may name; it may name fewer. Bind then sees the lambda resolved: args[i]->type is its body's;
+     * cast_args[i] casts the body. */
+    fm_status (*lambda_params)(const fm_bind *b, int32_t i, const fm_type **types, bool *nullable,
+                               int32_t *n, fm_error *err);
     fm_kernel kernel;
     fm_null_rule nulls;
     bool can_fail;               /* under ANSI or always: evaluated only on lanes that need it */
@@ -90,6 +104,8 @@ typedef struct fm_function {
     const char *usage;           /* "substring(str, pos[, len])" */
     const char *doc;             /* one sentence */
     const char *since;           /* Spark version */
+    const char *shown[8];        /* by position: text of an argument that was left out, where Spark's column
+                                    names show its default: substring(s, 2, 2147483647) */
 } fm_function;
 
 /* By name or alias, any case; NULL when unknown. */

@@ -1,0 +1,331 @@
+/* expr/expr_sql.c: the text of expressions, as Spark names columns and quotes them in messages.
+ *
+ * Rule  Spark, toPrettySQL: operators in brackets, strings and numbers bare, casts that the analyzer put in
+ *       are not shown, struct fields by path, aliases by what they stand for. */
+#include "expr/aggregate.h"
+#include "expr/cast.h"
+#include "expr/expr.h"
+
+static void add_list(fm_expr *const *args, int32_t n, fm_strbuf *out)
+{
+    for (int32_t i = 0; i < n; i++) {
+        if (i) fm_strbuf_add_c(out, ", ");
+        fm_expr_sql(args[i], out);
+    }
+}
+
+static void add_lower(fm_str name, fm_strbuf *out)
+{
+    for (size_t i = 0; i < name.len; i++) {
+        char c = name.ptr[i];
+        fm_strbuf_add_char(out, c >= 'A' && c <= 'Z' ? (char)(c + 32) : c);
+    }
+}
+
+static void add_upper(fm_str name, fm_strbuf *out)
+{
+    for (size_t i = 0; i < name.len; i++) {
+        char c = name.ptr[i];
+        fm_strbuf_add_char(out, c >= 'a' && c <= 'z' ? (char)(c - 32) : c);
+    }
+}
+
+static void add_hex(fm_str bytes, fm_strbuf *out)
+{
+    static const char digits[] = "0123456789ABCDEF";
+    for (size_t i = 0; i < bytes.len; i++) {
+        unsigned char c = (unsigned char)bytes.ptr[i];
+        fm_strbuf_add_char(out, digits[c >> 4]);
+        fm_strbuf_add_char(out, digits[c & 15]);
+    }
+}
+
+static void add_literal(const fm_expr *e, fm_strbuf *out)
+{
+    const char *before = "", *after = "";
+    if (e->name.len) { /* the text it was written as, before it was folded */
+        fm_strbuf_add(out, e->name);
+        return;
+    }
+    if (fm_vec_is_null(&e->value, 0)) {
+        fm_strbuf_add_c(out, "NULL");
+        return;
+    }
+    switch (e->value.type->id) {
+    case FM_TYPE_DATE: before = "DATE '", after = "'"; break;
+    case FM_TYPE_TIMESTAMP: before = "TIMESTAMP '", after = "'"; break;
+    case FM_TYPE_TIMESTAMP_NTZ: before = "TIMESTAMP_NTZ '", after = "'"; break;
+    case FM_TYPE_BINARY:
+        fm_strbuf_add_c(out, "X'");
+        add_hex(fm_vec_str(&e->value, 0), out);
+        fm_strbuf_add_c(out, "'");
+        return;
+    default: break;
+    }
+    fm_strbuf_add_c(out, before);
+    fm_value_text(&e->value, 0, fm_zone_utc(), out);
+    fm_strbuf_add_c(out, after);
+}
+
+static void add_case(const fm_expr *e, fm_strbuf *out)
+{
+    if (e->name.len) { /* what it was written as: if(), nvl2() */
+        fm_strbuf_add(out, e->name);
+        return;
+    }
+    fm_strbuf_add_c(out, "CASE");
+    for (int32_t i = 0; i + 1 < e->n_args; i += 2) {
+        fm_strbuf_add_c(out, " WHEN ");
+        fm_expr_sql(e->args[i], out);
+        fm_strbuf_add_c(out, " THEN ");
+        fm_expr_sql(e->args[i + 1], out);
+    }
+    if (e->n_args & 1) {
+        fm_strbuf_add_c(out, " ELSE ");
+        fm_expr_sql(e->args[e->n_args - 1], out);
+    }
+    fm_strbuf_add_c(out, " END");
+}
+
+static void add_wrapped(const char *before, const fm_expr *e, const char *after, fm_strbuf *out)
+{
+    fm_strbuf_add_c(out, before);
+    fm_expr_sql(e, out);
+    fm_strbuf_add_c(out, after);
+}
+
+static void add_infix(const fm_expr *e, const char *before, const char *op, const char *after,
+                      fm_strbuf *out)
+{
+    fm_strbuf_add_c(out, before);
+    fm_expr_sql(e->args[0], out);
+    fm_strbuf_add_char(out, ' ');
+    fm_strbuf_add_c(out, op);
+    fm_strbuf_add_char(out, ' ');
+    fm_expr_sql(e->args[1], out);
+    fm_strbuf_add_c(out, after);
+}
+
+/* Calls that are not printed as name(arguments). The name is one word for all spellings: functions are
+ * looked at by the name they were called with. False: an ordinary call. */
+static bool add_operator(const fm_expr *e, fm_str name, fm_strbuf *out)
+{
+    static const char *const binary[] = {"+", "-", "*", "/", "%", "=", "<=>", "<", "<=", ">",
+                                         ">=", "&", "|", "^", "<<", ">>", ">>>"};
+    static const struct {
+        const char *name, *before, *after;
+    } unary[] = {
+        {"-", "(- ", ")"},           {"+", "(+ ", ")"},
+        {"negative", "(- ", ")"},
+        {"positive", "(+ ", ")"},    {"~", "~", ""},
+        {"isnull", "(", " IS NULL)"}, {"isnotnull", "(", " IS NOT NULL)"},
+        {"istrue", "(", " <=> true)"}, {"isfalse", "(", " <=> false)"},
+        {"isnottrue", "(NOT (", " <=> true))"}, {"isnotfalse", "(NOT (", " <=> false))"},
+        {"isunknown", "(", " IS NULL)"}, {"isnotunknown", "(", " IS NOT NULL)"},
+        {"not", "(NOT ", ")"}, {"!", "(NOT ", ")"},
+    };
+    if (e->n_args == 1) {
+        /* The parser calls the operator by this name, too; the text tells. */
+        if (fm_str_eq_ci(name, FM_STR("negative")) && e->sql.len && e->sql.ptr[0] != '-')
+            return false;
+        for (size_t i = 0; i < sizeof unary / sizeof unary[0]; i++)
+            if (fm_str_eq_ci(name, fm_str_c(unary[i].name))) {
+                add_wrapped(unary[i].before, e->args[0], unary[i].after, out);
+                return true;
+            }
+        return false;
+    }
+    if (fm_str_eq(name, FM_STR("||"))) {
+        fm_strbuf_add_c(out, "concat(");
+        add_list(e->args, e->n_args, out);
+        fm_strbuf_add_c(out, ")");
+        return true;
+    }
+    if (fm_str_eq_ci(name, FM_STR("like")) && e->n_args >= 2) {
+        add_infix(e, "", "LIKE", "", out);
+        if (e->n_args == 3) add_wrapped(" ESCAPE '", e->args[2], "'", out);
+        return true;
+    }
+    if (e->n_args != 2) return false;
+    for (size_t i = 0; i < sizeof binary / sizeof binary[0]; i++)
+        if (fm_str_eq(name, fm_str_c(binary[i]))) {
+            add_infix(e, "(", binary[i], ")", out);
+            return true;
+        }
+    if (fm_str_eq(name, FM_STR("=="))) {
+        add_infix(e, "(", "=", ")", out);
+    } else if (fm_str_eq(name, FM_STR("!=")) || fm_str_eq(name, FM_STR("<>"))) {
+        add_infix(e, "(NOT (", "=", "))", out);
+    } else if (fm_str_eq_ci(name, FM_STR("div"))) {
+        add_infix(e, "(", "div", ")", out);
+    } else if (fm_str_eq(name, FM_STR("[]"))) {
+        fm_expr_sql(e->args[0], out);
+        add_wrapped("[", e->args[1], "]", out);
+    } else if (fm_str_eq(name, FM_STR("."))) {
+        fm_expr_sql(e->args[0], out);
+        add_wrapped(".", e->args[1], "", out);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static void add_call(const fm_expr *e, fm_strbuf *out)
+{
+    fm_str name = e->name;
+    if (!name.len && e->function) name = fm_str_c(e->function->name);
+    if (!name.len && e->aggregate) name = fm_str_c(e->aggregate->name);
+    if (e->kind != FM_EXPR_AGGREGATE && add_operator(e, name, out)) return;
+
+    if (fm_str_eq_ci(name, FM_STR("extract")) && e->n_args == 2) {
+        add_wrapped("extract(", e->args[0], " FROM ", out);
+        add_wrapped("", e->args[1], ")", out);
+        return;
+    }
+    if (fm_str_eq_ci(name, FM_STR("rlike")) || fm_str_eq_ci(name, FM_STR("regexp")) ||
+        fm_str_eq_ci(name, FM_STR("regexp_like")))
+        add_upper(FM_STR("rlike"), out);
+    else if (fm_str_eq_ci(name, FM_STR("if")) && e->n_args == 3) {
+        fm_strbuf_add_c(out, "(IF(");
+        add_list(e->args, e->n_args, out);
+        fm_strbuf_add_c(out, "))");
+        return;
+    } else
+        add_lower(name, out);
+    fm_strbuf_add_c(out, e->distinct ? "(DISTINCT " : "(");
+    if (fm_str_eq_ci(name, FM_STR("count")) &&
+        (e->n_args == 0 || (e->n_args == 1 && e->args[0]->kind == FM_EXPR_STAR)))
+        fm_strbuf_add_c(out, "1");
+    else
+        add_list(e->args, e->n_args, out);
+    if (e->function)
+        for (int32_t i = e->n_args; i < 8 && e->function->shown[i]; i++) {
+            if (i) fm_strbuf_add_c(out, ", ");
+            fm_strbuf_add_c(out, e->function->shown[i]);
+        }
+    fm_strbuf_add_c(out, ")");
+    if (e->filter) add_wrapped(" FILTER (WHERE ", e->filter, ")", out);
+}
+
+static void add_parts(const fm_expr *e, fm_strbuf *out)
+{
+    for (int32_t i = 0; i < e->n_parts; i++) {
+        if (i) fm_strbuf_add_char(out, '.');
+        fm_strbuf_add(out, e->parts[i]);
+    }
+}
+
+static void add_cast(const fm_expr *e, fm_strbuf *out)
+{
+    if (e->implicit) {
+        fm_expr_sql(e->args[0], out);
+        return;
+    }
+    fm_strbuf_add_c(out, e->try_cast ? "TRY_CAST(" : "CAST(");
+    fm_expr_sql(e->args[0], out);
+    fm_strbuf_add_c(out, " AS ");
+    fm_type_sql(e->cast_type ? e->cast_type : e->type, out);
+    fm_strbuf_add_c(out, ")");
+}
+
+static void add_field(const fm_expr *e, fm_strbuf *out)
+{
+    const fm_type *type = e->args[0]->type;
+    fm_expr_sql(e->args[0], out);
+    fm_strbuf_add_char(out, '.');
+    if (e->name.len)
+        fm_strbuf_add(out, e->name);
+    else if (type && e->index >= 0 && e->index < type->n_fields)
+        fm_strbuf_add(out, type->fields[e->index].name);
+}
+
+/* Unresolved base.field and base[key]; a literal name after a dot is the name. */
+static void add_extract(const fm_expr *e, fm_strbuf *out)
+{
+    const fm_expr *key = e->args[1];
+    bool dot = key->kind == FM_EXPR_LITERAL && key->value.type->id == FM_TYPE_STRING &&
+               !(e->sql.len && e->sql.ptr[e->sql.len - 1] == ']');
+    fm_expr_sql(e->args[0], out);
+    add_wrapped(dot ? "." : "[", key, dot ? "" : "]", out);
+}
+
+void fm_expr_sql(const fm_expr *e, fm_strbuf *out)
+{
+    switch (e->kind) {
+    case FM_EXPR_NAME: add_parts(e, out); break;
+    case FM_EXPR_STAR:
+        add_parts(e, out);
+        fm_strbuf_add_c(out, e->n_parts ? ".*" : "*");
+        break;
+    case FM_EXPR_UNRESOLVED_CALL:
+    case FM_EXPR_CALL:
+    case FM_EXPR_AGGREGATE:
+    case FM_EXPR_GENERATOR: add_call(e, out); break;
+    case FM_EXPR_SUBQUERY: fm_strbuf_add_c(out, "scalarsubquery()"); break;
+    case FM_EXPR_EXISTS_SUBQUERY: fm_strbuf_add_c(out, "exists()"); break;
+    case FM_EXPR_IN_SUBQUERY: add_wrapped("(", e->args[0], " IN (listquery()))", out); break;
+    case FM_EXPR_INTERVAL_TEXT:
+    case FM_EXPR_LITERAL: add_literal(e, out); break;
+    case FM_EXPR_ALIAS: fm_expr_sql(e->args[0], out); break;
+    case FM_EXPR_MULTI_ALIAS: fm_expr_sql(e->args[0], out); break;
+    case FM_EXPR_CAST: add_cast(e, out); break;
+    case FM_EXPR_EXTRACT: add_extract(e, out); break;
+    case FM_EXPR_LAMBDA:
+        fm_strbuf_add_c(out, "lambdafunction(");
+        fm_expr_sql(e->args[0], out);
+        for (int32_t i = 0; i < e->n_parts; i++) fm_strbuf_add_c(out, ", namedlambdavariable()");
+        fm_strbuf_add_c(out, ")");
+        break;
+    case FM_EXPR_LAMBDA_VAR: fm_strbuf_add_c(out, "namedlambdavariable()"); break;
+    case FM_EXPR_SORT_KEY:
+        fm_expr_sql(e->args[0], out);
+        fm_strbuf_add_c(out, e->descending ? " DESC" : " ASC");
+        fm_strbuf_add_c(out, e->nulls_first ? " NULLS FIRST" : " NULLS LAST");
+        break;
+    case FM_EXPR_AND: add_infix(e, "(", "AND", ")", out); break;
+    case FM_EXPR_OR: add_infix(e, "(", "OR", ")", out); break;
+    case FM_EXPR_NOT: add_wrapped("(NOT ", e->args[0], ")", out); break;
+    case FM_EXPR_CASE: add_case(e, out); break;
+    case FM_EXPR_IN_LIST:
+        add_wrapped("(", e->args[0], " IN (", out);
+        add_list(e->args + 1, e->n_args - 1, out);
+        fm_strbuf_add_c(out, "))");
+        break;
+    case FM_EXPR_ATTRIBUTE: fm_strbuf_add(out, e->name); break;
+    case FM_EXPR_COLUMN:
+        if (e->name.len)
+            fm_strbuf_add(out, e->name);
+        else
+            fm_strbuf_printf(out, "#%d", (int)e->index);
+        break;
+    case FM_EXPR_FIELD: add_field(e, out); break;
+    }
+}
+
+/* A struct field reached from a column by names only: a.b.c. */
+static bool is_path(const fm_expr *e)
+{
+    while (e->kind == FM_EXPR_FIELD) e = e->args[0];
+    return e->kind == FM_EXPR_ATTRIBUTE || e->kind == FM_EXPR_COLUMN;
+}
+
+void fm_expr_auto_name(const fm_expr *e, fm_strbuf *out)
+{
+    /* A cast of a column keeps the column's name. */
+    if (e->kind == FM_EXPR_CAST) {
+        const fm_expr *child = e->args[0];
+        if (child->kind == FM_EXPR_ATTRIBUTE || child->kind == FM_EXPR_COLUMN ||
+            (child->kind == FM_EXPR_NAME && child->n_parts))
+            e = child;
+    }
+    if (e->kind == FM_EXPR_ALIAS || e->kind == FM_EXPR_ATTRIBUTE) {
+        fm_strbuf_add(out, e->name);
+    } else if (e->kind == FM_EXPR_NAME && e->n_parts) {
+        fm_strbuf_add(out, e->parts[e->n_parts - 1]);
+    } else if (e->kind == FM_EXPR_FIELD && is_path(e)) {
+        fm_str name = e->name.len ? e->name : e->args[0]->type->fields[e->index].name;
+        fm_strbuf_add(out, name);
+    } else {
+        fm_expr_sql(e, out);
+    }
+}

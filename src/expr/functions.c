@@ -1,0 +1,49 @@
+/* expr/functions.c: the table of scalar functions. A line per function, sorted by the name it is called by. */
+#include "expr/function.h"
+
+/* X(entry): fm_fn_<entry>. Sorted by `.name` of the entry, as strcmp has it: operators first. */
+#define FM_FUNCTION_LIST(X) \
+    X(coalesce)
+
+#define DECLARE(entry) extern const fm_function fm_fn_##entry;
+FM_FUNCTION_LIST(DECLARE)
+#undef DECLARE
+
+#define ADDRESS(entry) &fm_fn_##entry,
+static const fm_function *const table[] = {FM_FUNCTION_LIST(ADDRESS)};
+#undef ADDRESS
+
+enum { FUNCTION_COUNT = sizeof table / sizeof table[0], NAME_LEN_MAX = 63 };
+
+const fm_function *const *fm_functions(int *n)
+{
+    *n = FUNCTION_COUNT;
+    return table;
+}
+
+const fm_function *fm_function_find(fm_str name)
+{
+    char lower[NAME_LEN_MAX + 1];
+    int from = 0, to = FUNCTION_COUNT;
+
+    if (name.len == 0 || name.len > NAME_LEN_MAX) return NULL;
+    for (size_t i = 0; i < name.len; i++) {
+        char c = name.ptr[i];
+        lower[i] = c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
+    }
+    lower[name.len] = 0;
+
+    while (from < to) {
+        int middle = from + (to - from) / 2;
+        int order = strcmp(lower, table[middle]->name);
+        if (order == 0) return table[middle];
+        if (order < 0)
+            to = middle;
+        else
+            from = middle + 1;
+    }
+    for (int i = 0; i < FUNCTION_COUNT; i++)
+        for (int k = 0; k < 4 && table[i]->aliases[k]; k++)
+            if (strcmp(lower, table[i]->aliases[k]) == 0) return table[i];
+    return NULL;
+}
