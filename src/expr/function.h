@@ -112,6 +112,10 @@ typedef struct fm_function {
 const fm_function *fm_function_find(fm_str name);
 /* The whole table, sorted by name. */
 const fm_function *const *fm_functions(int *n);
+/* from_json, to_json, get_json_object, schema_of_json: they stand in src/format, beside the JSON reader they need,
+ * which this layer cannot include. A link-time table instead of a registration, so that there is no order of
+ * initialisation; fm_function_find looks there too. Sorted by name; NULL ends it. */
+extern const fm_function *const fm_json_function_table[];
 
 /* Resolves a call: counts arguments, inserts implicit casts, binds. `args` are resolved expressions; lambda
  * arguments come unresolved and are resolved by the callback given in `lambdas` once the other arguments'
