@@ -56,13 +56,17 @@ typedef struct fm_format {
     /* From a sample of a file (its first bytes); NULL: cannot. Several calls widen *schema. */
     fm_status (*infer)(const fm_options *options, const fm_zone *zone, fm_str sample, fm_arena *arena,
                        const fm_type **schema, fm_error *err);
-    bool (*can_split)(const fm_options *options); /* lines are independent (not multiLine, no header) */
+    /* A piece of a file that starts behind any \n may be read alone: lines are independent and end there. */
+    bool (*can_split)(const fm_options *options);
 
     fm_status (*reader_new)(fm_arena *arena, const fm_read_spec *spec, fm_reader **out, fm_error *err);
     /* Decodes a block. Batches live in `arena`, which the reader resets between batches it pushes: whoever
      * receives one copies what it keeps. FAILFAST: MALFORMED_RECORD_IN_PARSING naming file, line, byte. */
     fm_status (*read_block)(fm_reader *reader, const fm_block *block, fm_arena *arena,
                             fm_batch_out *out, fm_read_counts *counts, fm_error *err);
+    /* How many of `len` bytes, the start of what is left of a file, are whole records; 0: not one yet. More
+     * bytes follow, else the rest is given to read_block as it is. Always 0 reads the file as one block. */
+    size_t (*whole_records)(fm_reader *reader, const char *bytes, size_t len);
     void (*reader_free)(fm_reader *reader); /* for memory outside the arena; may be NULL */
 
     /* Writing: rows are appended to a buffer the sink flushes to the file. Columns are schema's. */
@@ -72,6 +76,9 @@ typedef struct fm_format {
     fm_status (*write_batch)(fm_writer *writer, const fm_batch *batch, fm_strbuf *out, fm_error *err);
     bool (*can_write)(const fm_type *schema, fm_error *err); /* e.g. csv: no nested types; sets err */
 } fm_format;
+
+/* whole_records of line formats: up to and with the last line's end. sep empty: \n, \r\n or \r. */
+size_t fm_lines_whole(fm_str sep, const char *bytes, size_t len);
 
 /* By name, any case; NULL when unknown. */
 const fm_format *fm_format_find(fm_str name);
