@@ -193,16 +193,16 @@ static bool timestamp_text(fm_json_converter *c, fm_str text, int64_t *out)
     const fm_json_options *o = c->options;
 
     if (o->timestamp_format ? fm_time_format_parse(o->timestamp_format, text, o->zone, out)
-                            : fm_timestamp_text(text, o->zone, &c->dates, out))
+                            : fm_file_timestamp(text, o->zone, &c->dates, out))
         return true;
-    return o->timestamp_fallback && fm_timestamp_old_text(text, o->zone, out);
+    return o->timestamp_fallback && fm_file_timestamp_old(text, o->zone, out);
 }
 
 static bool ntz_text(fm_json_converter *c, fm_str text, int64_t *out)
 {
     if (c->options->ntz_format)
         return fm_time_format_parse(c->options->ntz_format, text, fm_zone_utc(), out);
-    return fm_timestamp_ntz_text(text, &c->dates, out);
+    return fm_file_timestamp_ntz(text, &c->dates, out);
 }
 
 static bool date_text(fm_json_converter *c, fm_str text, int64_t *out)
@@ -219,7 +219,7 @@ static bool date_text(fm_json_converter *c, fm_str text, int64_t *out)
         *out = day;
         return true;
     }
-    if (!c->options->date_fallback || !fm_date_old_text(text, &day)) return false;
+    if (!c->options->date_fallback || !fm_file_date_old(text, &day)) return false;
     *out = day;
     return true;
 }

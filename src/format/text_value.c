@@ -267,7 +267,7 @@ static bool usual_time(fm_str text, fm_date_cache *cache, int64_t *local_us, zon
     return false;
 }
 
-bool fm_timestamp_text(fm_str text, const fm_zone *zone, fm_date_cache *cache, int64_t *out)
+bool fm_file_timestamp(fm_str text, const fm_zone *zone, fm_date_cache *cache, int64_t *out)
 {
     int64_t local_us, offset_us;
     zone_form form;
@@ -278,7 +278,7 @@ bool fm_timestamp_text(fm_str text, const fm_zone *zone, fm_date_cache *cache, i
     return true;
 }
 
-bool fm_timestamp_ntz_text(fm_str text, fm_date_cache *cache, int64_t *out)
+bool fm_file_timestamp_ntz(fm_str text, fm_date_cache *cache, int64_t *out)
 {
     int64_t local_us, offset_us;
     zone_form form;
@@ -309,14 +309,14 @@ static fm_str without_gmt(fm_str text, char *buf, size_t size)
 
 enum { TIME_TEXT_SIZE_MAX = 256 };
 
-bool fm_timestamp_old_text(fm_str text, const fm_zone *zone, int64_t *out)
+bool fm_file_timestamp_old(fm_str text, const fm_zone *zone, int64_t *out)
 {
     char buf[TIME_TEXT_SIZE_MAX];
 
     return fm_text_to_timestamp(without_gmt(text, buf, sizeof buf), zone, out);
 }
 
-bool fm_date_old_text(fm_str text, int32_t *out)
+bool fm_file_date_old(fm_str text, int32_t *out)
 {
     char buf[TIME_TEXT_SIZE_MAX];
     int64_t days;

@@ -22,12 +22,12 @@ bool fm_integer_text(fm_str text, bool plus, int64_t *out);
 
 /* As fm_text_to_timestamp: same texts, same values. The usual form, yyyy-MM-dd, 'T' or blank,
  * HH:mm:ss, fraction, then Z, +hh:mm or nothing, takes a short way. */
-bool fm_timestamp_text(fm_str text, const fm_zone *zone, fm_date_cache *cache, int64_t *out);
+bool fm_file_timestamp(fm_str text, const fm_zone *zone, fm_date_cache *cache, int64_t *out);
 /* A local time; a text with a zone is refused. */
-bool fm_timestamp_ntz_text(fm_str text, fm_date_cache *cache, int64_t *out);
+bool fm_file_timestamp_ntz(fm_str text, fm_date_cache *cache, int64_t *out);
 /* Spark's second try for texts of its first versions: "GMT" is taken out. */
-bool fm_timestamp_old_text(fm_str text, const fm_zone *zone, int64_t *out);
-bool fm_date_old_text(fm_str text, int32_t *out); /* also a plain number of days */
+bool fm_file_timestamp_old(fm_str text, const fm_zone *zone, int64_t *out);
+bool fm_file_date_old(fm_str text, int32_t *out); /* also a plain number of days */
 
 /* Base64 (RFC 4648, padded; blanks between groups): appends the bytes. False when it is none. */
 bool fm_base64_text(fm_str text, fm_strbuf *out);
