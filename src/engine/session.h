@@ -32,8 +32,9 @@ const fm_options *fm_session_settings(const fm_session *session);
 const fm_session_conf *fm_session_conf_of(const fm_session *session);
 struct fm_memory_tables *fm_session_memory(fm_session *session);
 
-/* Declares a table or a view; copies what it is given. replace=false: TABLE_OR_VIEW_ALREADY_EXISTS. The plan of a view is
- * unresolved and is analyzed at each use. */
+/* Declares a table (copied) or a view. replace=false: TABLE_OR_VIEW_ALREADY_EXISTS. The plan of a view is unresolved, is
+ * analyzed at each use and must live as long as the session: fm_session_arena is the place for it. */
+fm_arena *fm_session_arena(fm_session *session);
 fm_status fm_session_add_table(fm_session *session, const fm_table_def *table, bool is_stream, bool replace,
                                fm_error *err);
 fm_status fm_session_add_view(fm_session *session, fm_str name, const fm_plan *plan, bool replace,
