@@ -108,6 +108,9 @@ int floodmark_sql(floodmark_session *session, const char *sql, struct ArrowArray
 /* The same as text: format "table" (as the console sink, uncut), "csv" or "json" (lines). NULL on failure. */
 char *floodmark_sql_text(floodmark_session *session, const char *sql, const char *format, floodmark_error *err);
 
+/* The plans of the queries of a text, in all phases; statements that declare are run, streams are not started. */
+char *floodmark_explain_text(floodmark_session *session, const char *text, floodmark_error *err);
+
 /* ---- Rows of the host -------------------------------------------------------------------------------------- */
 
 /* A source whose rows the host gives: CREATE TABLE t (columns) USING <name>. Rows are numbered from 0; the engine asks for

@@ -1,0 +1,216 @@
+/* cli/commands.c: run, sql, explain, checkpoint. */
+#include <errno.h>
+#include <floodmark.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+int cli_fail(const char *file, const floodmark_error *err)
+{
+    if (file && err->line) fprintf(stderr, "%s:%d:%d: ", file, err->line, err->column);
+    else fprintf(stderr, "floodmark: ");
+    fprintf(stderr, "[%s] %s\n", err->condition, err->message);
+    return 1;
+}
+
+floodmark_session *cli_session(const cli_options *o)
+{
+    floodmark_error err = {0};
+    floodmark_session *session = floodmark_session_new(&err);
+
+    for (int i = 0; session && i < o->n_settings; i++) {
+        const char *equals = strchr(o->settings[i], '=');
+        char *key = strndup(o->settings[i], (size_t)(equals - o->settings[i]));
+        int failed = !key || floodmark_session_set(session, key, equals + 1, &err);
+        free(key);
+        if (!failed) continue;
+        floodmark_session_free(session);
+        session = NULL;
+    }
+    if (!session) cli_fail(NULL, &err);
+    return session;
+}
+
+char *cli_read_text(const char *path)
+{
+    bool standard = strcmp(path, "-") == 0;
+    FILE *in = standard ? stdin : fopen(path, "rb");
+    size_t len = 0, cap = 1 << 16;
+    char *text = in ? malloc(cap) : NULL;
+
+    if (!in) {
+        fprintf(stderr, "floodmark: cannot open '%s': %s\n", path, strerror(errno));
+        return NULL;
+    }
+    for (size_t n = 1; text && n > 0;) {
+        n = fread(text + len, 1, cap - len - 1, in);
+        len += n;
+        if (len + 1 == cap) {
+            char *more = realloc(text, cap *= 2);
+            if (!more) free(text);
+            text = more;
+        }
+    }
+    if (ferror(in)) {
+        fprintf(stderr, "floodmark: cannot read '%s': %s\n", path, strerror(errno));
+        free(text);
+        text = NULL;
+    } else if (text) {
+        text[len] = 0;
+    }
+    if (!standard) fclose(in);
+    return text;
+}
+
+/* ---- run --------------------------------------------------------------------------------------------------- */
+
+/* The job that signals stop. A second signal gives the batch in flight up; a third ends the process. */
+static floodmark_job *volatile signalled_job;
+static volatile sig_atomic_t signals;
+
+static void on_signal(int number)
+{
+    int n = ++signals;
+
+    if (n >= 3) _exit(128 + number);
+    if (signalled_job) floodmark_job_stop(signalled_job, n > 1);
+}
+
+static void catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_signal};
+
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+static void print_console(void *ctx, const char *text, int64_t size)
+{
+    cli_progress_clear(ctx);
+    fwrite(text, 1, (size_t)size, stdout);
+    fflush(stdout);
+}
+
+static void print_rows(void *ctx, const char *statement, const char *text)
+{
+    cli_progress_clear(ctx);
+    fputs(text, stdout);
+    fflush(stdout);
+}
+
+int cli_run(const cli_options *o)
+{
+    const char *path = o->words[1];
+    char *text = cli_read_text(path);
+    floodmark_session *session = text ? cli_session(o) : NULL;
+    cli_progress *progress = session ? cli_progress_new(o->progress) : NULL;
+    floodmark_error err = {0};
+    floodmark_job_options options = {.trigger = o->trigger, .on_rows = print_rows, .on_progress = cli_progress_report, .ctx = progress};
+    int code = 1;
+
+    if (progress) {
+        floodmark_session_on_print(session, print_console, progress);
+        catch_signals();
+        floodmark_job *job = floodmark_job_open(session, text, &options, &err);
+        if (job) {
+            signalled_job = job;
+            if (signals) floodmark_job_stop(job, 0); /* it came while the job was opened */
+            code = floodmark_job_wait(job, -1, &err) < 0;
+            signalled_job = NULL;
+        }
+        cli_progress_clear(progress);
+        if (code) cli_fail(path, &err);
+        floodmark_job_free(job);
+    }
+    cli_progress_free(progress);
+    floodmark_session_free(session);
+    free(text);
+    return code;
+}
+
+/* ---- The others -------------------------------------------------------------------------------------------- */
+
+static int print_sql(const cli_options *o, const char *sql, const char *format)
+{
+    floodmark_session *session = cli_session(o);
+    floodmark_error err = {0};
+
+    if (!session) return 1;
+    char *text = floodmark_sql_text(session, sql, format, &err);
+    if (text) fputs(text, stdout);
+    int code = text ? 0 : cli_fail(NULL, &err);
+    if (fflush(stdout) != 0 && code == 0) {
+        fprintf(stderr, "floodmark: cannot write the result: %s\n", strerror(errno));
+        code = 1;
+    }
+    floodmark_free(text);
+    floodmark_session_free(session);
+    return code;
+}
+
+/* SQL on the command line may start streams, too: then it is a job. */
+int cli_sql(const cli_options *o)
+{
+    floodmark_session *session = cli_session(o);
+    cli_progress *progress = session ? cli_progress_new(o->progress) : NULL;
+    floodmark_error err = {0};
+    int code = 1;
+
+    if (strcmp(o->format, "table") != 0) {
+        cli_progress_free(progress);
+        floodmark_session_free(session);
+        return print_sql(o, o->words[1], o->format);
+    }
+    if (progress) {
+        floodmark_job_options options = {.trigger = o->trigger, .on_rows = print_rows, .on_progress = cli_progress_report, .ctx = progress};
+        floodmark_session_on_print(session, print_console, progress);
+        catch_signals();
+        floodmark_job *job = floodmark_job_open(session, o->words[1], &options, &err);
+        if (job) {
+            signalled_job = job;
+            if (signals) floodmark_job_stop(job, 0);
+            code = floodmark_job_wait(job, -1, &err) < 0;
+            signalled_job = NULL;
+        }
+        cli_progress_clear(progress);
+        if (code) cli_fail(NULL, &err);
+        floodmark_job_free(job);
+    }
+    cli_progress_free(progress);
+    floodmark_session_free(session);
+    return code;
+}
+
+/* The plan of a query, or of each query of a job file. */
+int cli_explain(const cli_options *o)
+{
+    floodmark_session *session = cli_session(o);
+    floodmark_error err = {0};
+
+    if (!session) return 1;
+    bool is_file = access(o->words[1], R_OK) == 0;
+    char *sql = is_file ? cli_read_text(o->words[1]) : strdup(o->words[1]);
+    char *text = sql ? floodmark_explain_text(session, sql, &err) : NULL;
+    if (text) fputs(text, stdout);
+    int code = text ? 0 : cli_fail(is_file ? o->words[1] : NULL, &err);
+    floodmark_free(text);
+    free(sql);
+    floodmark_session_free(session);
+    return code;
+}
+
+int cli_checkpoint(const cli_options *o)
+{
+    floodmark_error err = {0};
+    char *text = floodmark_checkpoint_text(o->words[1], &err);
+
+    if (!text) return cli_fail(NULL, &err);
+    fputs(text, stdout);
+    floodmark_free(text);
+    return 0;
+}

@@ -1,0 +1,110 @@
+/* cli/main.c: the program floodmark: what its words mean.
+ *
+ * It is the first user of floodmark.h and uses nothing else. Results go to standard output; errors and progress to
+ * standard error. Exit codes: 0 done, 1 failed, 2 the command line is wrong, 130 interrupted twice. */
+#include <errno.h>
+#include <floodmark.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+enum { EXIT_USAGE = 2 };
+
+static int usage_error(const char *message, const char *what)
+{
+    fprintf(stderr, "floodmark: %s%s\nTry 'floodmark --help'.\n", message, what);
+    return EXIT_USAGE;
+}
+
+/* Takes --name VALUE or --name=VALUE at *i. */
+static bool take_value(int argc, char **argv, int *i, const char *name, const char **value)
+{
+    size_t len = strlen(name);
+
+    if (strncmp(argv[*i], name, len) != 0) return false;
+    if (argv[*i][len] == '=') {
+        *value = argv[*i] + len + 1;
+        return true;
+    }
+    if (argv[*i][len] != 0 || *i + 1 >= argc) return false;
+    *value = argv[++*i];
+    return true;
+}
+
+static bool add_setting(cli_options *o, const char *text)
+{
+    const char *equals = strchr(text, '=');
+
+    if (!equals || equals == text || o->n_settings == CLI_SETTINGS_MAX) return false;
+    o->settings[o->n_settings++] = text;
+    return true;
+}
+
+/* Options may stand anywhere; what is left are words. */
+static int parse(int argc, char **argv, cli_options *o)
+{
+    const char *value;
+
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            o->help = true;
+        } else if (strcmp(argv[i], "--version") == 0) {
+            o->version = true;
+        } else if (strcmp(argv[i], "--once") == 0) {
+            o->trigger = "once";
+        } else if (strcmp(argv[i], "--available-now") == 0) {
+            o->trigger = "availableNow";
+        } else if (take_value(argc, argv, &i, "--progress", &value)) {
+            o->progress = value;
+        } else if (take_value(argc, argv, &i, "--format", &value)) {
+            o->format = value;
+        } else if (take_value(argc, argv, &i, "-c", &value)) {
+            if (!add_setting(o, value)) return usage_error("-c wants key=value, not ", value);
+        } else if (argv[i][0] == '-' && argv[i][1] != 0) {
+            return usage_error("there is no option ", argv[i]);
+        } else if (o->n_words < CLI_WORDS_MAX) {
+            o->words[o->n_words++] = argv[i];
+        } else {
+            return usage_error("too many words, from ", argv[i]);
+        }
+    }
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        int words_min, words_max;
+        int (*run)(const cli_options *o);
+    } commands[] = {
+        {"run", 1, 1, cli_run},       {"sql", 1, 1, cli_sql},   {"explain", 1, 1, cli_explain},
+        {"checkpoint", 1, 1, cli_checkpoint}, {"help", 0, 1, cli_help},
+    };
+    cli_options o = {.format = "table"};
+    int bad = parse(argc, argv, &o);
+
+    if (bad) return bad;
+    if (o.version) {
+        puts("floodmark " FLOODMARK_VERSION);
+        return 0;
+    }
+    if (o.n_words == 0) {
+        if (o.help) return cli_help(&o);
+        cli_help_short(stderr);
+        return EXIT_USAGE;
+    }
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        if (strcmp(o.words[0], commands[i].name) != 0) continue;
+        if (o.help) return cli_help_for(commands[i].name);
+        int given = o.n_words - 1;
+        if (given < commands[i].words_min) return usage_error("something is missing after ", o.words[0]);
+        if (given > commands[i].words_max) return usage_error("too many words after ", o.words[0]);
+        return commands[i].run(&o);
+    }
+    return usage_error("there is no command ", o.words[0]);
+}
