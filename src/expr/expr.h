@@ -76,6 +76,7 @@ struct fm_expr {
     const struct fm_aggregate *aggregate;
     const void *bound;    /* what the entry's bind made of the constant arguments; lives with the tree */
     const struct fm_plan *plan;
+    int32_t depth;        /* levels of nodes below, as parsed; bounded by FM_EXPR_DEPTH_MAX */
     fm_str sql;           /* original text of the node where the parser knows it: names columns */
 };
 
