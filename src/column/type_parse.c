@@ -95,8 +95,10 @@ static fm_status comment(parser *p)
     skip_blanks(p);
     char quote = p->at < p->text.len ? p->text.ptr[p->at] : 0;
     if (quote != '\'' && quote != '"') return syntax(p, "a quoted comment");
-    for (p->at++; p->at < p->text.len && p->text.ptr[p->at] != quote; p->at++) {
-        if (p->text.ptr[p->at] == '\\' && p->at + 1 < p->text.len) p->at++;
+    for (p->at++; p->at < p->text.len; p->at++) {
+        bool doubled = p->text.ptr[p->at] == quote && p->at + 1 < p->text.len && p->text.ptr[p->at + 1] == quote;
+        if (p->text.ptr[p->at] == quote && !doubled) break;
+        if ((doubled || p->text.ptr[p->at] == '\\') && p->at + 1 < p->text.len) p->at++;
     }
     return take(p, quote) ? FM_OK : syntax(p, "the end of the comment");
 }

@@ -40,6 +40,7 @@
 %left DOUBLE_COLON.
 %left LBRACKET DOT.
 
+%token COLON.
 %start_symbol input
 %type statement { fm_plan * }
 input ::= statement(S). { p->result = S; }

@@ -67,7 +67,7 @@ next:
     digit+ letter (letter | digit)* { FM_LEX_GIVE(FM_LEX_WORD); }
     letter (letter | digit)* { FM_LEX_GIVE(FM_LEX_WORD); }
     "<=>" | "<>" | "!=" | "<=" | ">=" | "==" | "||" | "->" | "=>" | "::" | ">>>" | "<<" { FM_LEX_GIVE(FM_LEX_SYMBOL); }
-    [-+*/%&|^~!=<>(),.;:\[\]{}?@#$\\] { FM_LEX_GIVE(FM_LEX_SYMBOL); }
+    [-+*/%&|^~!=<>(),.;:[\]{}?@#$\\] { FM_LEX_GIVE(FM_LEX_SYMBOL); }
     "\x00" {
         YYCURSOR--;
         FM_LEX_GIVE(YYCURSOR >= end ? FM_LEX_END : FM_LEX_ERROR);

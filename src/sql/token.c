@@ -68,6 +68,7 @@ static int symbol_kind(fm_str s)
         {"-", FM_TK_MINUS_SIGN}, {"+", FM_TK_PLUS}, {"*", FM_TK_STAR}, {"/", FM_TK_SLASH}, {"%", FM_TK_PERCENT}, {"&", FM_TK_BITAND},
         {"|", FM_TK_BITOR}, {"^", FM_TK_BITXOR}, {"~", FM_TK_TILDE}, {"!", FM_TK_BANG}, {"=", FM_TK_EQ}, {"<", FM_TK_LT}, {">", FM_TK_GT},
         {"(", FM_TK_LPAREN}, {")", FM_TK_RPAREN}, {",", FM_TK_COMMA}, {".", FM_TK_DOT}, {"[", FM_TK_LBRACKET}, {"]", FM_TK_RBRACKET},
+        {":", FM_TK_COLON},
     };
     for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++) {
         if (fm_str_eq(s, fm_str_c(symbols[i].text))) return symbols[i].kind;
