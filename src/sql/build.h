@@ -34,13 +34,13 @@ typedef struct fm_clauses {
     fm_options options;
     fm_names partition_by;
 } fm_clauses;
-typedef struct fm_cte {
+typedef struct fm_cte_clause {
     fm_str name;
     fm_plan *plan;
     fm_names column_names;
-} fm_cte;
+} fm_cte_clause;
 typedef struct fm_ctes {
-    fm_cte *items;
+    fm_cte_clause *items;
     int32_t n, cap;
 } fm_ctes;
 typedef struct fm_join_cond {
@@ -120,7 +120,7 @@ fm_expr *fm_build_sort_key(fm_parse *p, fm_expr *e, int descending, int nulls_fi
 /* Queries (build_plan.c) */
 fm_plan *fm_build_order_limit(fm_parse *p, fm_plan *query, fm_exprs order, fm_expr *limit, fm_expr *offset);
 fm_plan *fm_build_with(fm_parse *p, const fm_token *t, fm_ctes *ctes, fm_plan *body);
-fm_ctes *fm_build_cte_list(fm_parse *p, fm_ctes *list, fm_cte cte);
+fm_ctes *fm_build_cte_list(fm_parse *p, fm_ctes *list, fm_cte_clause cte);
 fm_plan *fm_build_set_op(fm_parse *p, const fm_token *t, fm_plan *a, fm_plan *b, const char *op, bool all);
 fm_plan *fm_build_values(fm_parse *p, const fm_token *t, fm_exprs rows);
 fm_plan *fm_build_select(fm_parse *p, const fm_token *t, fm_exprs hints, bool distinct, fm_exprs list, fm_plan *from,

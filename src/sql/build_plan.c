@@ -118,10 +118,10 @@ fm_plan *fm_build_order_limit(fm_parse *p, fm_plan *query, fm_exprs order, fm_ex
     return query;
 }
 
-fm_ctes *fm_build_cte_list(fm_parse *p, fm_ctes *list, fm_cte cte)
+fm_ctes *fm_build_cte_list(fm_parse *p, fm_ctes *list, fm_cte_clause cte)
 {
     if (!list) list = fm_arena_one(p->arena, fm_ctes);
-    fm_cte *items = list ? GROW(p, list, fm_cte) : NULL;
+    fm_cte_clause *items = list ? GROW(p, list, fm_cte_clause) : NULL;
 
     if (!items) {
         no_memory(p);
@@ -137,7 +137,7 @@ fm_plan *fm_build_with(fm_parse *p, const fm_token *t, fm_ctes *ctes, fm_plan *b
     fm_plan *node = fm_build_node(p, FM_PLAN_WITH, t->pos, body);
 
     if (!node || !ctes) return NULL;
-    node->ctes = fm_arena_array_bytes(p->arena, sizeof *node->ctes, _Alignof(fm_cte), (size_t)ctes->n);
+    node->ctes = fm_arena_array_bytes(p->arena, sizeof *node->ctes, _Alignof(fm_str), (size_t)ctes->n);
     if (!node->ctes) {
         no_memory(p);
         return NULL;

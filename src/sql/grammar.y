@@ -143,8 +143,8 @@ query(Q) ::= WITH(T) ctes(C) query_body(B) order_by(O) limit(L) offset(F). {
 }
 ctes(C) ::= cte(X). { C = fm_build_cte_list(p, NULL, X); }
 ctes(C) ::= ctes(L) COMMA cte(X). { C = fm_build_cte_list(p, L, X); }
-%type cte { fm_cte }
-cte(C) ::= id(N) column_names(L) AS LPAREN query(Q) RPAREN. { C = (fm_cte){N.text, Q, L}; }
+%type cte { fm_cte_clause }
+cte(C) ::= id(N) column_names(L) AS LPAREN query(Q) RPAREN. { C = (fm_cte_clause){N.text, Q, L}; }
 %type order_by { fm_exprs }
 order_by(O) ::= . { O = (fm_exprs){0}; }
 order_by(O) ::= ORDER BY sort_items(L). { O = L; }
