@@ -1,75 +1,73 @@
-/* table/file_log.h: a log of files that compacts itself: what the file sink keeps in <output>/_spark_metadata and the
- * file source in <checkpoint>/sources/<i>.
+/* table/file_log.h: a log of files, as Spark's file source (sources/<i>) and file sink
+ * (_spark_metadata) keep it.
  *
- *     7               v1 {"path":"file:///out/a.json",...}          lines of entry 7 alone
- *     8               v1
- *     9.compact       v1 ...                                        all lines of 0..8, and those of entry 9
- *     10              v1 {"path":"file:///out/k.json",...}
+ * A folder of entries 0, 1, 2, ... Entry k is the file `k`: a line `v1`, then one line of JSON per
+ * file. Every interval-th entry is compact: `k.compact` holds the lines of all entries before it
+ * and its own, so that a reader needs the last compact entry and what follows. What a line says is
+ * the caller's business.
  *
- * 1. An entry is written once, atomically and durably, and never changes; entries follow each other without holes.
- * 2. Entry k is a compact one iff (k + 1) % interval == 0: nothing before it is needed any more.
- * 3. Old entries go when a compact one follows, min_retain entries are kept behind it and they are older than the delay:
- *    another process may still be reading them.
- *
- * Rule: Spark, CompactibleFileStreamLog, text format version 1: "v1", then each line behind a newline. This module
- * knows lines, not what is in them. */
+ * 1. An entry is written once, atomically and durably; it never changes.
+ * 2. Entries before the last compact one may be gone. */
 #ifndef FM_TABLE_FILE_LOG_H
 #define FM_TABLE_FILE_LOG_H
 
-#include "base/options.h"
 #include "os/clock.h"
 #include "os/fs.h"
 
-typedef struct fm_file_log_conf {
-    int64_t interval;          /* compact every so many entries; a log that exists may keep its own */
-    int64_t cleanup_delay_us;  /* younger files are not deleted */
-    int64_t min_retain;        /* entries behind the compact one that is kept */
-    bool delete_expired;
-} fm_file_log_conf;
-
-/* From the session's settings <prefix>.compactInterval (10), .cleanupDelay (10 min), .deletion (true), and
- * spark.sql.streaming.minBatchesToRetain (100). prefix: "spark.sql.streaming.fileSink.log" or "...fileSource.log". */
-fm_status fm_file_log_conf_read(const fm_options *session, const char *prefix, fm_file_log_conf *out,
-                                fm_error *err);
-
 typedef struct fm_file_log {
     fm_fs *fs;
-    fm_clock *clock;
-    const char *dir;   /* in the arena given to open */
-    const char *what;  /* "file sink log", for messages */
-    fm_file_log_conf conf; /* with the interval in force */
-    int64_t last;      /* highest entry; -1: none */
+    fm_clock *clock;          /* tells how old an entry is that may go */
+    const char *dir;          /* in the arena given to open */
+    const char *what;         /* "file source log", for messages */
+    int64_t interval;         /* compact entries are those with (k + 1) % interval == 0 */
+    int64_t latest;           /* highest entry; -1: empty */
+    int64_t cleanup_delay_ms; /* an entry younger than this stays */
+    int64_t entries_to_keep;  /* that many of the last ones stay */
+    bool remove_expired;
 } fm_file_log;
 
-/* Lines of entries, each one JSON document without its newline. */
-typedef struct fm_file_log_lines {
-    fm_str *items;
-    int64_t n;
-} fm_file_log_lines;
+typedef struct fm_file_log_settings {
+    int64_t
+        compact_interval; /* spark.sql.streaming.file{Source,Sink}.log.compactInterval, >= 1; 10 */
+    int64_t cleanup_delay_ms; /* ...cleanupDelay: 10 minutes */
+    bool remove_expired;      /* ...deletion: true */
+    int64_t entries_to_keep;  /* spark.sql.streaming.minBatchesToRetain: 100 */
+} fm_file_log_settings;
 
-/* Looks at the folder, which may be missing: then the log is empty, and the first append makes it. Readers
- * pass the defaults (conf NULL, clock NULL). dir and what are copied to arena or must outlive the log. */
-fm_status fm_file_log_open(fm_file_log *log, fm_fs *fs, fm_clock *clock, const char *dir, const char *what,
-                           const fm_file_log_conf *conf, fm_arena *arena, fm_error *err);
+#define FM_FILE_LOG_DEFAULTS                                                                       \
+    {                                                                                              \
+        10, 10 * 60 * 1000, true, 100                                                              \
+    }
 
-/* All lines up to and with entry `upto` (-1: the last), oldest first, in arena. Reads the newest compact entry at
- * or before it and what follows. A log whose old entries are deleted meanwhile is looked at again.
- * Errors: FM_CORRUPT: a hole, another version, an entry that is cut; FM_LIMIT. */
-fm_status fm_file_log_read(fm_file_log *log, int64_t upto, fm_arena *arena, fm_file_log_lines *out,
-                           fm_error *err);
+/* Opens the log in `dir`, which is made when make is set; a folder that is missing is an empty log.
+ * The interval follows compact entries that are there already, by Spark's rule. dir and what are
+ * copied. */
+fm_status fm_file_log_open(fm_file_log *log, fm_fs *fs, fm_clock *clock, const char *dir,
+                           const char *what, const fm_file_log_settings *settings, bool make,
+                           fm_arena *arena, fm_error *err);
 
-/* What stands in the file of entry `id` alone: its own lines, or for a compact entry everything up to it.
- * FM_NOT_FOUND when there is no such entry. */
-fm_status fm_file_log_read_entry(fm_file_log *log, int64_t id, fm_arena *arena, fm_file_log_lines *out,
-                                 fm_error *err);
+/* Looks again which entry is the latest, for a log that others write. */
+fm_status fm_file_log_refresh(fm_file_log *log, fm_error *err);
 
-/* Writes entry id, which must be greater than last: last + 1, but for a log that is empty. keep, which may be NULL,
- * is asked for every line of a compact entry whether it is taken over. FM_CONFLICT when the entry exists:
- * somebody else writes this log. */
-fm_status fm_file_log_append(fm_file_log *log, int64_t id, const fm_str *lines, int64_t n,
-                             bool (*keep)(void *ctx, fm_str line), void *ctx, fm_error *err);
+/* Whether an entry is a compact one. */
+bool fm_file_log_is_compact(const fm_file_log *log, int64_t id);
 
-/* Deletes what invariant 3 lets go; done by append when it compacts. Best effort: what stays does no harm. */
-void fm_file_log_clean(fm_file_log *log);
+/* Calls visit for each line of all entries up to the latest, in order. The line lives during the
+ * call. */
+typedef fm_status (*fm_file_log_visit)(void *ctx, fm_str line, fm_error *err);
+fm_status fm_file_log_read_all(const fm_file_log *log, fm_file_log_visit visit, void *ctx,
+                               fm_error *err);
+/* The lines of the file of entry id: for a compact one those of all before it, too. FM_NOT_FOUND;
+ * FM_CORRUPT. */
+fm_status fm_file_log_read_one(const fm_file_log *log, int64_t id, fm_file_log_visit visit,
+                               void *ctx, fm_error *err);
+
+/* Adds entry log->latest + 1 or a later one. lines: separated by \n, none at the end; may be empty.
+ * A compact entry takes in the lines of the entries before it for which keep (NULL: all) says so.
+ * Then removes what is expired, as well as that goes. errors  FM_CONFLICT,
+ * CONCURRENT_STREAM_LOG_UPDATE: the entry exists; FM_CORRUPT; FM_UNAVAILABLE */
+typedef bool (*fm_file_log_keep)(void *ctx, fm_str line);
+fm_status fm_file_log_add(fm_file_log *log, int64_t id, fm_str lines, fm_file_log_keep keep,
+                          void *keep_ctx, fm_error *err);
 
 #endif
