@@ -31,6 +31,9 @@ typedef struct fm_aggregate {
     int8_t args_min, args_max;
     const fm_type *(*returns)(void); /* fixed, or NULL: bind decides */
     fm_status (*bind)(fm_bind *b, fm_error *err);
+    /* The entry that serves these (cast) arguments, where types want states of another make: min of a string owns
+     * memory, min of a number is plain bytes. NULL: this one. */
+    const struct fm_aggregate *(*choose)(const fm_bind *b);
     uint32_t (*state_size)(const fm_agg_call *call); /* bytes, a multiple of 8; <= FM_AGG_STATE_SIZE_MAX */
     bool never_null;               /* count: 0 over nothing */
     bool order_dependent;          /* first, last, collect_list */

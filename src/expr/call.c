@@ -4,6 +4,7 @@
  * Rule  Spark, ImplicitCastInputTypes and ExpectsInputTypes with AnsiTypeCoercion.implicitCast. */
 #include <stdio.h>
 
+#include "expr/call_args.h"
 #include "expr/coerce.h"
 
 typedef struct resolving {
@@ -80,7 +81,7 @@ static const char *ordinal_text(int32_t i, char text[16])
 }
 
 static fm_status fail_type(const resolving *r, fm_expr *const *args, int32_t n, int32_t i,
-                           uint8_t class, fm_error *err)
+                           const char *required, fm_error *err)
 {
     fm_strbuf text = {0};
     char ordinal[16];
@@ -90,7 +91,7 @@ static fm_status fail_type(const resolving *r, fm_expr *const *args, int32_t n, 
     fm_strbuf_add_c(&text, "Cannot resolve \"");
     fm_expr_sql(&call, &text);
     fm_strbuf_printf(&text, "\" due to data type mismatch: The %s parameter requires the %s type, however \"",
-                     ordinal_text(i, ordinal), class_text(class));
+                     ordinal_text(i, ordinal), required);
     fm_expr_sql(args[i], &text);
     fm_strbuf_add_c(&text, "\" has the type \"");
     fm_type_sql(args[i]->type, &text);
@@ -99,6 +100,12 @@ static fm_status fail_type(const resolving *r, fm_expr *const *args, int32_t n, 
                     r->pos.column, "%s", text.ptr ? text.ptr : "");
     fm_strbuf_fini(&text);
     return st;
+}
+
+fm_status fm_fail_arg_type(const fm_bind *b, int32_t i, const char *required, fm_error *err)
+{
+    resolving r = {b->arena, b->conf, NULL, b->name, b->pos};
+    return fail_type(&r, b->args, b->n_args, i, required, err);
 }
 
 /* The class of argument i: the last one listed repeats. */
@@ -187,13 +194,22 @@ static fm_status cast_to_classes(const resolving *r, fm_expr **args, int32_t n, 
             continue;
         }
         to = type_for_class(r, class, args[i]->type);
-        if (!to) return fail_type(r, args, n, i, class, err);
+        if (!to) return fail_type(r, args, n, i, class_text(class), err);
         FM_TRY(fm_expr_cast(r->arena, r->conf, args[i], to, false, false, &args[i], err));
     }
     for (int32_t i = 0; same && i < n; i++)
         if (class_of(r->function, i) == FM_ARG_SAME)
             FM_TRY(fm_expr_cast(r->arena, r->conf, args[i], same, false, false, &args[i], err));
     return FM_OK;
+}
+
+fm_status fm_args_check(fm_arena *arena, const fm_session_conf *conf, const fm_function *shape,
+                        fm_str name, fm_pos pos, fm_expr **args, int32_t n, fm_error *err)
+{
+    resolving r = {arena, conf, shape, name, pos};
+    if (n < shape->args_min || (shape->args_max >= 0 && n > shape->args_max))
+        return fail_count(&r, n, err);
+    return cast_to_classes(&r, args, n, err);
 }
 
 static fm_status fail_lambda_count(const resolving *r, int32_t most, int32_t named, fm_error *err)

@@ -42,6 +42,7 @@ typedef struct fm_bind {
     fm_pos pos;
     int32_t n_args;
     fm_expr *const *args;      /* resolved, implicit casts of the entry's classes applied */
+    bool ignore_nulls;         /* aggregates: IGNORE NULLS was written */
     /* decided by bind: */
     const fm_type *returns;    /* required */
     bool nullable;             /* preset: by the entry's null rule */

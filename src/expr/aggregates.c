@@ -1,0 +1,122 @@
+/* expr/aggregates.c: the table of aggregate functions, and calls of them. A line per function, sorted by name. */
+#include "expr/aggregates.h"
+
+#include "expr/call_args.h"
+#include "expr/coerce.h"
+
+/* X(entry): fm_agg_<entry>. Sorted by `.name` of the entry, as strcmp has it. */
+#define FM_AGGREGATE_LIST(X) \
+    X(avg)                   \
+    X(count)                 \
+    X(count_if)              \
+    X(max)                   \
+    X(min)                   \
+    X(sum)                   \
+    X(try_avg)               \
+    X(try_sum)
+
+#define DECLARE(entry) extern const fm_aggregate fm_agg_##entry;
+FM_AGGREGATE_LIST(DECLARE)
+#undef DECLARE
+
+#define ADDRESS(entry) &fm_agg_##entry,
+static const fm_aggregate *const table[] = {FM_AGGREGATE_LIST(ADDRESS)};
+#undef ADDRESS
+
+enum { AGGREGATE_COUNT = sizeof table / sizeof table[0] };
+
+const fm_aggregate *const *fm_aggregates(int *n)
+{
+    *n = AGGREGATE_COUNT;
+    return table;
+}
+
+const fm_aggregate *fm_aggregate_find(fm_str name)
+{
+    for (int i = 0; i < AGGREGATE_COUNT; i++) {
+        if (fm_str_eq_ci(name, fm_str_c(table[i]->name))) return table[i];
+        for (int k = 0; k < 4 && table[i]->aliases[k]; k++)
+            if (fm_str_eq_ci(name, fm_str_c(table[i]->aliases[k]))) return table[i];
+    }
+    return NULL;
+}
+
+/* ---- Calls ------------------------------------------------------------------------------------------------- */
+
+static fm_status check_filter(const fm_expr *filter, fm_pos pos, fm_error *err)
+{
+    fm_strbuf type = {0};
+    fm_status st;
+    if (!filter || filter->type->id == FM_TYPE_BOOL || filter->type->id == FM_TYPE_NULL) return FM_OK;
+    fm_type_sql(filter->type, &type);
+    st = fm_fail_at(err, FM_INVALID, "DATATYPE_MISMATCH.FILTER_NOT_BOOLEAN", pos.line, pos.column,
+                    "The FILTER (WHERE ...) of an aggregate must be of type \"BOOLEAN\", not \"%s\".",
+                    type.ptr ? type.ptr : "");
+    fm_strbuf_fini(&type);
+    return st;
+}
+
+fm_status fm_aggregate_resolve(fm_arena *arena, const fm_session_conf *conf, fm_str name,
+                               fm_expr **args, int32_t n_args, bool distinct, bool ignore_nulls,
+                               fm_expr *filter, fm_pos pos, fm_expr **out, fm_error *err)
+{
+    const fm_aggregate *aggregate = fm_aggregate_find(name);
+    fm_bind b = {.arena = arena, .conf = conf, .name = name, .pos = pos, .n_args = n_args};
+    fm_function shape;
+    fm_expr *e;
+
+    if (!aggregate)
+        return fm_fail_at(err, FM_INVALID, "UNRESOLVED_ROUTINE", pos.line, pos.column,
+                          "Cannot resolve routine `%.*s`: there is no aggregate of this name.",
+                          FM_STR_ARG(name));
+    FM_TRY(check_filter(filter, pos, err));
+    e = fm_expr_new(arena, FM_EXPR_AGGREGATE, pos);
+    if (!e) return fm_no_memory(arena, err);
+    e->name = fm_arena_str(arena, name);
+    e->ansi = conf->ansi;
+    e->distinct = distinct;
+    e->ignore_nulls = ignore_nulls;
+    e->filter = filter;
+    e->n_args = n_args;
+    e->args = fm_arena_array(arena, fm_expr *, n_args);
+    b.cast_args = fm_arena_array(arena, const fm_type *, n_args);
+    if (!e->args || !b.cast_args || !e->name.ptr) return fm_no_memory(arena, err);
+    for (int32_t i = 0; i < n_args; i++) e->args[i] = args[i];
+
+    shape = (fm_function){.name = aggregate->name, .args_min = aggregate->args_min,
+                          .args_max = aggregate->args_max, .usage = aggregate->usage};
+    memcpy(shape.args, aggregate->args, sizeof shape.args);
+    FM_TRY(fm_args_check(arena, conf, &shape, name, pos, e->args, n_args, err));
+    b.args = e->args;
+    b.nullable = !aggregate->never_null;
+    b.ignore_nulls = ignore_nulls;
+    if (aggregate->returns) b.returns = aggregate->returns();
+    if (aggregate->bind) FM_TRY(aggregate->bind(&b, err));
+    for (int32_t i = 0; i < n_args; i++)
+        if (b.cast_args[i])
+            FM_TRY(fm_expr_cast(arena, conf, e->args[i], b.cast_args[i], false, false, &e->args[i],
+                                err));
+    fm_assert(b.returns);
+    e->aggregate = aggregate->choose ? aggregate->choose(&b) : aggregate;
+    e->type = b.returns;
+    e->nullable = b.nullable;
+    e->bound = b.bound;
+    e->deterministic = !aggregate->order_dependent;
+    for (int32_t i = 0; i < n_args; i++) e->deterministic &= e->args[i]->deterministic;
+    *out = e;
+    return FM_OK;
+}
+
+fm_status fm_agg_call_init(fm_agg_call *call, const fm_session_conf *conf, const fm_expr *node,
+                           fm_arena *arena, fm_error *err)
+{
+    const fm_type **types = fm_arena_array(arena, const fm_type *, node->n_args);
+    if (!types) return fm_no_memory(arena, err);
+    fm_assert(node->kind == FM_EXPR_AGGREGATE && node->aggregate);
+    for (int32_t i = 0; i < node->n_args; i++) types[i] = node->args[i]->type;
+    *call = (fm_agg_call){
+        .aggregate = node->aggregate, .conf = conf, .bound = node->bound, .expr = node,
+        .arg_types = types, .n_args = node->n_args, .returns = node->type, .ansi = node->ansi,
+    };
+    return FM_OK;
+}

@@ -1,0 +1,15 @@
+/* expr/aggregates.h: the entries that other entries share code with; the table is in aggregates.c. */
+#ifndef FM_EXPR_AGGREGATES_H
+#define FM_EXPR_AGGREGATES_H
+
+#include "expr/aggregate.h"
+
+extern const fm_aggregate fm_agg_sum, fm_agg_try_sum, fm_agg_avg, fm_agg_try_avg;
+extern const fm_aggregate fm_agg_min, fm_agg_max, fm_agg_min_cell, fm_agg_max_cell;
+
+/* bind of aggregates that return one of their values, by its order. Error: INVALID_ORDERING_TYPE. */
+fm_status fm_agg_bind_ordered(fm_bind *b, fm_error *err);
+/* Whether values of the type have an order: no maps in it. */
+bool fm_type_orders(const fm_type *type);
+
+#endif
