@@ -22,7 +22,10 @@ typedef enum fm_plan_kind {
     FM_PLAN_PROJECT,        /* children[0]; exprs: select list */
     FM_PLAN_FILTER,         /* children[0]; exprs[0]: condition */
     FM_PLAN_AGGREGATE,      /* children[0]; group_exprs[]; exprs: result list. Unresolved: HAVING is a FILTER
-                               above with is_having; group_exprs may be ordinals and aliases */
+                               above with is_having; group_exprs may be ordinals and aliases. Analyzed: exprs mix
+                               groups and FM_EXPR_AGGREGATEs freely. Optimized: group_exprs are ATTRIBUTEs of the
+                               child, exprs are some of them, and ALIASes of FM_EXPR_AGGREGATEs; what is computed
+                               of groups stands in a PROJECT below, what is computed of results in one above */
     FM_PLAN_JOIN,           /* children[2]; join_type; exprs[0]: condition or none; using_names */
     FM_PLAN_UNION,          /* children[n], by position; UNION (distinct) is DISTINCT above */
     FM_PLAN_SET_OP,         /* children[2]; set_op INTERSECT / EXCEPT, all */
@@ -32,11 +35,13 @@ typedef enum fm_plan_kind {
     FM_PLAN_SUBQUERY_ALIAS, /* children[0]; alias; column_names */
     FM_PLAN_WATERMARK,      /* children[0]; exprs[0]: column or expression (ALIAS); delay_us. Resolved: event_time
                                is the attribute; node_id unique in the query */
-    FM_PLAN_DEDUPLICATE,    /* children[0]; column_names (none: all); within_watermark */
+    FM_PLAN_DEDUPLICATE,    /* children[0]; column_names (none: all); within_watermark. Resolved: exprs are the
+                               key columns, ATTRIBUTEs */
     FM_PLAN_SAMPLE,         /* children[0]: TABLESAMPLE; refused on streams */
     /* resolved only */
     FM_PLAN_READ,           /* table: a source; streaming; output has its columns. Column pruning narrows
-                               `output`; pushed-down filters stand in exprs (hints, applied again above) */
+                               `output`; pushed-down filters stand in exprs (hints, applied again above). A last
+                               column that is hidden, position_id, wants the source position of each row */
     FM_PLAN_EMPTY,          /* no rows; output */
     FM_PLAN_TIME_WINDOW,    /* children[0]; exprs[0]: time; window; output = child's + window struct. Rows with a
                                null time are dropped, a row is repeated for each of its windows */
@@ -94,7 +99,17 @@ typedef struct fm_table_def {
     fm_pos pos;
 } fm_table_def;
 
-/* Lateness beyond Spark, from hints; off when zero. */
+/* Lateness beyond Spark, from hints; off when zero.
+ *
+ * A hint holds for the nearest stateful nodes below it, on every path; one without a stateful node below holds for
+ * the nearest above (a hint on the source). Of two, the nearer to the node wins, setting by setting.
+ *
+ * LATE_ROWS needs the row as it was where the watermark was declared. A PROJECT above that WATERMARK (above the
+ * stateful node, where one stands in between) packs it in a hidden column, a STRUCT of
+ *     row     STRUCT of the visible columns there
+ *     source  STRING: where the row came from ("file:line"); null when unknown
+ * which then travels through projections, filters, joins with tables and unions (by name, missing fields null)
+ * to the stateful node, whose late_row_id names it. late_time_id names the event time beside it. */
 typedef struct fm_lateness {
     int64_t allowed_us;          /* ALLOWED_LATENESS */
     bool by_event;               /* LATE_POLICY('event') */
@@ -103,6 +118,15 @@ typedef struct fm_lateness {
 } fm_lateness;
 
 typedef struct fm_plan fm_plan;
+
+typedef struct fm_cte {
+    fm_str name;
+    fm_plan *plan;
+    fm_str *column_names;
+    int32_t n_column_names;
+    fm_pos pos;
+} fm_cte;
+
 struct fm_plan {
     fm_plan_kind kind;
     fm_pos pos;
@@ -124,7 +148,7 @@ struct fm_plan {
     fm_str *column_names;       /* SUBQUERY_ALIAS, LATERAL_VIEW, DEDUPLICATE, USING of JOIN */
     int32_t n_column_names;
     int32_t n_columns;          /* VALUES */
-    struct { fm_str name; fm_plan *plan; fm_str *column_names; int32_t n_column_names; } *ctes;
+    fm_cte *ctes;
     int32_t n_ctes;
     fm_options options;         /* RELATION WITH (...), SET */
     const fm_table_def *table;  /* READ, CREATE_TABLE, CREATE_STREAMING_TABLE */
@@ -139,11 +163,18 @@ struct fm_plan {
     fm_str delay_text;          /* WATERMARK: as written, for messages */
     bool delay_is_text;         /* from withWatermark(col, 'text'): parsed by the analyzer */
     int32_t node_id;            /* WATERMARK */
-    int32_t event_time_id;      /* WATERMARK resolved: attribute */
+    int32_t event_time_id;      /* resolved WATERMARK: its attribute. AGGREGATE, DEDUPLICATE: the tagged column that
+                                   lateness and eviction go by (of AGGREGATE a group, of DEDUPLICATE any column of
+                                   the input; a timestamp or a window struct); 0: none */
     fm_window_spec window;      /* TIME_WINDOW */
     int32_t window_id;          /* TIME_WINDOW, SESSION_WINDOW: attribute of the struct */
     int32_t generator_first;    /* GENERATE: index in output of the first generated column */
-    fm_lateness lateness;       /* resolved AGGREGATE (and later stateful nodes): hints that apply */
+    fm_lateness lateness;       /* resolved AGGREGATE, DEDUPLICATE, JOIN of streams: hints that apply; HINT: its own */
+    int32_t late_row_id;        /* with lateness.late_format: the child's hidden column of fm_plan_late_row's type: the
+                                   row as it was at the WATERMARK; 0: none below */
+    int32_t late_time_id;       /* with late_format or by_event: the child's column (hidden, or the event time itself)
+                                   with the event time of each row, TIMESTAMP or TIMESTAMP_NTZ; 0: none below */
+    int32_t position_id;        /* READ: its hidden STRING column "file:line", last in output; 0: not wanted */
     fm_explain_mode explain_mode;
     fm_str what;                /* SHOW, DROP, DESCRIBE: "TABLES", "VIEW", "FUNCTION" */
     fm_str sql;                 /* commands: the statement's text */
