@@ -45,7 +45,9 @@ typedef enum fm_plan_kind {
     FM_PLAN_EMPTY,          /* no rows; output */
     FM_PLAN_TIME_WINDOW,    /* children[0]; exprs[0]: time; window; output = child's + window struct. Rows with a
                                null time are dropped, a row is repeated for each of its windows */
-    FM_PLAN_SESSION_WINDOW, /* children[0]; exprs[0]: time, exprs[1]: gap */
+    FM_PLAN_SESSION_WINDOW, /* children[0]; exprs[0]: time, exprs[1]: gap, INTERVAL_DT or STRING (read row by row with
+                               fm_text_to_interval; no interval is null); output = child's + session_window,
+                               [time, time + gap). Rows with a null time, a null gap or a gap <= 0 are dropped */
     FM_PLAN_GENERATE,       /* children[0]; exprs[0]: FM_EXPR_GENERATOR; outer; output = child's + generated */
     FM_PLAN_OVER,           /* OVER (...) functions: exists to be refused on streams */
     /* commands: children as said; never below another node */
@@ -170,7 +172,7 @@ struct fm_plan {
     int32_t window_id;          /* TIME_WINDOW, SESSION_WINDOW: attribute of the struct */
     int32_t generator_first;    /* GENERATE: index in output of the first generated column */
     fm_lateness lateness;       /* resolved AGGREGATE, DEDUPLICATE, JOIN of streams: hints that apply; HINT: its own */
-    int32_t late_row_id;        /* with lateness.late_format: the child's hidden column of fm_plan_late_row's type: the
+    int32_t late_row_id;        /* with lateness.late_format: the child's hidden column STRUCT<row, source>: the
                                    row as it was at the WATERMARK; 0: none below */
     int32_t late_time_id;       /* with late_format or by_event: the child's column (hidden, or the event time itself)
                                    with the event time of each row, TIMESTAMP or TIMESTAMP_NTZ; 0: none below */

@@ -1,0 +1,160 @@
+/* plan/analyze_subquery.c: queries inside expressions. None may look at the query around it.
+ *
+ * EXISTS and IN (SELECT ...) as conditions of WHERE become semi and anti joins. A scalar subquery stays an
+ * expression with its resolved plan: it is run once, before the query, and its value takes its place. */
+#include "plan/analyze_impl.h"
+
+#include "expr/coerce.h"
+
+static fm_status subquery_plan(fm_scope *s, const fm_expr *e, fm_plan **out, fm_error *err)
+{
+    fm_analyzer *an = s->an;
+    const fm_scope *outer = an->outer;
+
+    an->outer = s;
+    fm_status st = fm_analyze_plan(an, e->plan, out, err);
+    an->outer = outer;
+    return st;
+}
+
+static fm_status check_one_column(const fm_plan *plan, const fm_expr *e, fm_error *err)
+{
+    int32_t n = fm_plan_visible(plan);
+
+    if (n == 1) return FM_OK;
+    return fm_fail_at(err, FM_INVALID, "INVALID_SUBQUERY_EXPRESSION.SCALAR_SUBQUERY_RETURN_MORE_THAN_ONE_OUTPUT_COLUMN",
+                      e->pos.line, e->pos.column, "The sub-query must return only one column, but got %d.", (int)n);
+}
+
+fm_status fm_resolve_subquery(fm_scope *s, const fm_expr *e, fm_expr **out, fm_error *err)
+{
+    fm_plan *plan;
+
+    FM_TRY(subquery_plan(s, e, &plan, err));
+    FM_TRY(check_one_column(plan, e, err));
+    if (plan->streaming) {
+        return fm_fail_at(err, FM_UNSUPPORTED, "FLOODMARK_STREAMING_SUBQUERY", e->pos.line, e->pos.column,
+                          "A sub-query that stands for a value cannot read a stream: it would never end.");
+    }
+    FM_TRY(fm_apply_lateness(s->an, plan, &plan, err));
+    fm_expr *copy = fm_expr_copy_node(s->an->arena, e);
+    if (!copy) return fm_no_memory(s->an->arena, err);
+    copy->plan = plan;
+    for (int32_t i = 0; i < plan->n_output; i++) {
+        if (!plan->output[i].hidden) copy->type = plan->output[i].type;
+    }
+    copy->nullable = true;
+    *out = copy;
+    return FM_OK;
+}
+
+static fm_status semi_join(fm_analyzer *an, fm_plan *left, fm_plan *right, bool anti, fm_expr *condition, fm_pos pos,
+                           fm_plan **out, fm_error *err)
+{
+    fm_plan *join = fm_plan_new(an->arena, FM_PLAN_JOIN, pos);
+
+    if (join) {
+        join->children = fm_arena_array(an->arena, fm_plan *, 2);
+        join->exprs = fm_arena_array(an->arena, fm_expr *, 1);
+    }
+    if (!join || !join->children || !join->exprs) return fm_no_memory(an->arena, err);
+    join->children[0] = left;
+    join->children[1] = right;
+    join->n_children = 2;
+    join->join_type = anti ? FM_JOIN_LEFT_ANTI : FM_JOIN_LEFT_SEMI;
+    join->exprs[0] = condition;
+    join->n_exprs = condition ? 1 : 0;
+    *out = join;
+    return fm_plan_finish(an->arena, join, err);
+}
+
+static fm_status equal(fm_analyzer *an, fm_expr *a, fm_expr *b, fm_pos pos, fm_expr **out, fm_error *err)
+{
+    fm_expr **args = fm_arena_array(an->arena, fm_expr *, 2);
+
+    if (!args || !b) return fm_no_memory(an->arena, err);
+    args[0] = a;
+    args[1] = b;
+    return fm_call_resolve(an->arena, an->conf, FM_STR("="), args, 2, pos, NULL, out, err);
+}
+
+/* x NOT IN (...) is no match only when every comparison is false: one that is null takes the row away, too. */
+static fm_status equal_or_null(fm_analyzer *an, fm_expr *same, fm_expr **out, fm_error *err)
+{
+    fm_expr **args = fm_arena_array(an->arena, fm_expr *, 2), *is_null;
+    fm_expr *either = fm_expr_new(an->arena, FM_EXPR_OR, same->pos);
+
+    *out = same;
+    if (!same->nullable) return FM_OK;
+    if (!args || !either) return fm_no_memory(an->arena, err);
+    args[0] = same;
+    FM_TRY(fm_call_resolve(an->arena, an->conf, FM_STR("isnull"), args, 1, same->pos, NULL, &is_null, err));
+    either->n_args = 2;
+    return fm_expr_resolve_node(an->arena, an->conf, either, (fm_expr *[]){same, is_null}, out, err);
+}
+
+static fm_status join_in(fm_scope *s, const fm_expr *in, bool negated, fm_plan **child, fm_error *err)
+{
+    fm_analyzer *an = s->an;
+    fm_plan *plan;
+    fm_expr *value, *condition;
+    const fm_attr *column = NULL;
+
+    FM_TRY(subquery_plan(s, in, &plan, err));
+    if (fm_plan_visible(plan) != 1) {
+        return fm_fail_at(err, FM_INVALID, "DATATYPE_MISMATCH.IN_SUBQUERY_LENGTH_MISMATCH", in->pos.line,
+                          in->pos.column,
+                          "The number of columns in the left hand side of an IN subquery does not match the number of "
+                          "columns in the output of subquery: 1 and %d.",
+                          (int)fm_plan_visible(plan));
+    }
+    for (int32_t i = 0; i < plan->n_output; i++) {
+        if (!plan->output[i].hidden) column = &plan->output[i];
+    }
+    FM_TRY(fm_resolve_expr(s, in->args[0], &value, err));
+    FM_TRY(equal(an, value, fm_attr_expr(an->arena, column), in->pos, &condition, err));
+    if (negated) FM_TRY(equal_or_null(an, condition, &condition, err));
+    return semi_join(an, *child, plan, negated, condition, in->pos, child, err);
+}
+
+static fm_status join_exists(fm_scope *s, const fm_expr *exists, bool negated, fm_plan **child, fm_error *err)
+{
+    fm_plan *plan;
+
+    FM_TRY(subquery_plan(s, exists, &plan, err));
+    return semi_join(s->an, *child, plan, negated, NULL, exists->pos, child, err);
+}
+
+fm_status fm_join_subqueries(fm_scope *s, fm_expr *condition, fm_plan **child, fm_expr **rest,
+                             fm_error *err)
+{
+    fm_arena *arena = s->an->arena;
+    fm_expr **list = NULL, *whole = condition;
+    int32_t n = 0, cap = 0, left = 0;
+
+    *rest = condition;
+    if (!fm_expr_has(condition, FM_EXPR_EXISTS_SUBQUERY) && !fm_expr_has(condition, FM_EXPR_IN_SUBQUERY)) return FM_OK;
+    FM_TRY(fm_expr_conjuncts(arena, condition, &list, &n, &cap, err));
+    for (int32_t i = 0; i < n; i++) {
+        bool negated = list[i]->kind == FM_EXPR_NOT;
+        fm_expr *e = negated ? list[i]->args[0] : list[i];
+        if (e->kind == FM_EXPR_EXISTS_SUBQUERY) FM_TRY(join_exists(s, e, negated, child, err));
+        else if (e->kind == FM_EXPR_IN_SUBQUERY) FM_TRY(join_in(s, e, negated, child, err));
+        else list[left++] = list[i];
+    }
+    *rest = NULL;
+    for (int32_t i = 0; i < left; i++) {
+        if (!*rest) {
+            *rest = list[i];
+            continue;
+        }
+        fm_expr *both = fm_expr_new(arena, FM_EXPR_AND, whole->pos), **args = fm_arena_array(arena, fm_expr *, 2);
+        if (!both || !args) return fm_no_memory(arena, err);
+        args[0] = *rest;
+        args[1] = list[i];
+        both->args = args;
+        both->n_args = 2;
+        *rest = both;
+    }
+    return FM_OK;
+}
