@@ -276,8 +276,36 @@ fm_plan *fm_build_table_function(fm_parse *p, const fm_token *name, fm_exprs arg
     return node;
 }
 
+/* A query in FROM: what it calls its tables is not seen outside. */
+static bool is_query(const fm_plan *p)
+{
+    switch (p->kind) {
+    case FM_PLAN_PROJECT:
+    case FM_PLAN_AGGREGATE:
+    case FM_PLAN_FILTER:
+    case FM_PLAN_DISTINCT:
+    case FM_PLAN_SORT:
+    case FM_PLAN_LIMIT:
+    case FM_PLAN_UNION:
+    case FM_PLAN_SET_OP:
+    case FM_PLAN_WITH:
+    case FM_PLAN_HINT: return true;
+    default: return false;
+    }
+}
+
+/* Rule: Spark gives a query without an alias one that nobody writes. */
+static fm_plan *scoped(fm_parse *p, fm_plan *query)
+{
+    fm_plan *node = fm_build_node(p, FM_PLAN_SUBQUERY_ALIAS, query->pos, query);
+
+    if (node) node->name = FM_STR("__auto_generated_subquery_name");
+    return node;
+}
+
 fm_plan *fm_build_relation(fm_parse *p, fm_plan *base, bool sample, fm_watermark_clause watermark, fm_alias_clause alias)
 {
+    if (base && !alias.name.len && is_query(base)) base = scoped(p, base);
     if (base && sample) base = fm_build_node(p, FM_PLAN_SAMPLE, base->pos, base);
     if (base && watermark.expr) {
         fm_plan *node = with_expr(p, fm_build_node(p, FM_PLAN_WATERMARK, watermark.pos, base), watermark.expr);
