@@ -261,7 +261,7 @@ static bool is_group_by_all(const fm_scope *s, const fm_plan *p)
 static fm_status written_groups(const fm_scope *s, const fm_plan *p, fm_expr *const *items, int32_t n, bool had_star,
                                 fm_expr ***out, int32_t *n_out, fm_error *err)
 {
-    bool all = is_group_by_all(s, p);
+    bool all = p->all || is_group_by_all(s, p);
     fm_expr **groups = fm_arena_array(s->an->arena, fm_expr *, all ? n : p->n_group_exprs);
 
     if (!groups) return fm_no_memory(s->an->arena, err);

@@ -326,11 +326,11 @@ static fm_status resolve_name(fm_scope *s, fm_expr *name, fm_expr **out, fm_erro
     return *out ? FM_OK : fm_no_memory(s->an->arena, err);
 }
 
+/* The columns that * EXCEPT (...) leaves out stand in args, as text. */
 static bool is_excepted(const fm_analyzer *an, const fm_expr *star, fm_str name)
 {
     for (int32_t i = 0; i < star->n_args; i++) {
-        const fm_expr *x = star->args[i];
-        if (x->kind == FM_EXPR_NAME && x->n_parts && fm_name_eq(an, x->parts[x->n_parts - 1], name)) return true;
+        if (fm_name_eq(an, fm_vec_str(&star->args[i]->value, 0), name)) return true;
     }
     return false;
 }
@@ -376,11 +376,11 @@ static fm_status expand_struct(const fm_scope *s, const fm_expr *star, fm_expr *
 /* Every name in EXCEPT (...) must be one of the columns. */
 static fm_status check_except(const fm_scope *s, const fm_expr *star, fm_error *err)
 {
-    for (int32_t i = 0; i < star->n_args; i++) {
-        fm_expr *found;
-        if (star->args[i]->kind != FM_EXPR_NAME || star->n_parts) continue;
-        FM_TRY(fm_find_column(s, s->attrs, s->n_attrs, star->args[i], &found, err));
-        if (!found) return fm_fail_column(s, star->args[i], err);
+    for (int32_t i = 0; i < star->n_args && !star->n_parts; i++) {
+        fm_str text = fm_vec_str(&star->args[i]->value, 0);
+        fm_expr name = {.kind = FM_EXPR_NAME, .pos = star->pos, .parts = &text, .n_parts = 1}, *found;
+        FM_TRY(fm_find_column(s, s->attrs, s->n_attrs, &name, &found, err));
+        if (!found) return fm_fail_column(s, &name, err);
     }
     return FM_OK;
 }

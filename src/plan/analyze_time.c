@@ -145,6 +145,10 @@ fm_status fm_analyze_deduplicate(fm_analyzer *an, const fm_plan *p, fm_plan **ou
     int32_t cap = 0;
 
     FM_TRY(fm_analyze_child(an, p, &child, err));
+    if (p->within_watermark && !child->streaming) {
+        return fm_fail_at(err, FM_INVALID, "_LEGACY_ERROR_TEMP_3102", p->pos.line, p->pos.column,
+                          "dropDuplicatesWithinWatermark is not supported with batch DataFrames/DataSets");
+    }
     d = fm_plan_over(an->arena, FM_PLAN_DEDUPLICATE, child, p->pos);
     if (!d) return fm_no_memory(an->arena, err);
     d->within_watermark = p->within_watermark;

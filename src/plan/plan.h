@@ -22,7 +22,7 @@ typedef enum fm_plan_kind {
     FM_PLAN_PROJECT,        /* children[0]; exprs: select list */
     FM_PLAN_FILTER,         /* children[0]; exprs[0]: condition */
     FM_PLAN_AGGREGATE,      /* children[0]; group_exprs[]; exprs: result list. Unresolved: HAVING is a FILTER
-                               above with is_having; group_exprs may be ordinals and aliases. Analyzed: exprs mix
+                               above with is_having; group_exprs may be ordinals and aliases, all: GROUP BY ALL. Analyzed: exprs mix
                                groups and FM_EXPR_AGGREGATEs freely. Optimized: group_exprs are ATTRIBUTEs of the
                                child, exprs are some of them, and ALIASes of FM_EXPR_AGGREGATEs; what is computed
                                of groups stands in a PROJECT below, what is computed of results in one above */
