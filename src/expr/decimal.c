@@ -125,7 +125,16 @@ bool fm_decimal_rescale(fm_i128 x, int from, int to, fm_i128 *out)
 bool fm_decimal_mul(fm_i128 a, fm_i128 b, int drop, fm_i128 *out)
 {
     u256 product = multiply(magnitude(a), magnitude(b));
-    return divide_half_up(product, (fm_u128)fm_pow10_i128(drop), (a < 0) != (b < 0) && a && b, out);
+    bool negative = (a < 0) != (b < 0) && a && b;
+    if (drop > FM_DECIMAL_PRECISION_MAX) {
+        /* In two steps: whether to round up hangs on the second alone, what the first cuts is below it. */
+        fm_u128 whole, rest;
+        if (!divide(product, (fm_u128)fm_pow10_i128(FM_DECIMAL_PRECISION_MAX), &whole, &rest))
+            return false;
+        product = (u256){0, whole};
+        drop -= FM_DECIMAL_PRECISION_MAX;
+    }
+    return divide_half_up(product, (fm_u128)fm_pow10_i128(drop), negative, out);
 }
 
 bool fm_decimal_div(fm_i128 a, int raise, fm_i128 b, fm_i128 *out)

@@ -1,0 +1,23 @@
+/* expr/kernel.c: what kernels of several files share. */
+#include "expr/kernel.h"
+
+fm_status fm_out_null(fm_call *call, fm_vec *out, uint64_t **own, int64_t i)
+{
+    if (!*own) {
+        int64_t words = fm_bit_words(out->len);
+        *own = fm_arena_buffer(call->arena, (size_t)words * 8, false);
+        if (!*own) return fm_no_memory(call->arena, call->err);
+        if (out->validity)
+            memcpy(*own, out->validity, (size_t)words * 8);
+        else
+            fm_bits_fill(*own, out->len);
+        out->validity = *own;
+    }
+    fm_bit_clear(*own, i);
+    return FM_OK;
+}
+
+fm_status fm_run_picked(fm_call *call, const fm_vec *args, fm_vec *out)
+{
+    return ((const fm_picked *)call->bound)->kernel(call, args, out);
+}
