@@ -102,7 +102,7 @@ fm_expr *fm_expr_copy_node(fm_arena *arena, const fm_expr *e)
     fm_expr *copy = fm_arena_one(arena, fm_expr);
     if (!copy) return NULL;
     *copy = *e;
-    if (e->n_args) {
+    if (e->n_args && e->args) {
         copy->args = fm_arena_array(arena, fm_expr *, e->n_args);
         if (!copy->args) return NULL;
         for (int32_t i = 0; i < e->n_args; i++) copy->args[i] = e->args[i];

@@ -3,7 +3,57 @@
 
 /* X(entry): fm_fn_<entry>. Sorted by `.name` of the entry, as strcmp has it: operators first. */
 #define FM_FUNCTION_LIST(X) \
-    X(coalesce)
+    X(op_ne)                   \
+    X(op_rem)                  \
+    X(op_bit_and)              \
+    X(op_mul)                  \
+    X(op_add)                  \
+    X(op_sub)                  \
+    X(op_fields)               \
+    X(op_div)                  \
+    X(op_lt)                   \
+    X(op_le)                   \
+    X(op_eq_null)              \
+    X(op_eq)                   \
+    X(op_gt)                   \
+    X(op_ge)                   \
+    X(op_item)                 \
+    X(op_bit_xor)              \
+    X(assert_true)             \
+    X(coalesce)                \
+    X(op_int_div)              \
+    X(get)                     \
+    X(greatest)                \
+    X(isfalse)                 \
+    X(isnan)                   \
+    X(isnotfalse)              \
+    X(isnotnull)               \
+    X(isnottrue)               \
+    X(isnotunknown)            \
+    X(isnull)                  \
+    X(istrue)                  \
+    X(isunknown)               \
+    X(least)                   \
+    X(nanvl)                   \
+    X(negative)                \
+    X(not)                     \
+    X(nullif)                  \
+    X(nullifzero)              \
+    X(pmod)                    \
+    X(positive)                \
+    X(raise_error)             \
+    X(shiftleft)               \
+    X(shiftright)              \
+    X(shiftrightunsigned)      \
+    X(try_add)                 \
+    X(try_divide)              \
+    X(try_mod)                 \
+    X(try_multiply)            \
+    X(try_subtract)            \
+    X(typeof)                  \
+    X(zeroifnull)              \
+    X(op_bit_or)               \
+    X(op_bit_not)
 
 #define DECLARE(entry) extern const fm_function fm_fn_##entry;
 FM_FUNCTION_LIST(DECLARE)
