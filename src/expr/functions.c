@@ -95,5 +95,7 @@ const fm_function *fm_function_find(fm_str name)
     for (int i = 0; i < FUNCTION_COUNT; i++)
         for (int k = 0; k < 4 && table[i]->aliases[k]; k++)
             if (strcmp(lower, table[i]->aliases[k]) == 0) return table[i];
+    for (int i = 0; fm_json_function_table[i]; i++)
+        if (strcmp(lower, fm_json_function_table[i]->name) == 0) return fm_json_function_table[i];
     return NULL;
 }
