@@ -5,6 +5,7 @@
  * above it, one copy per virtual shard runs on the rows that hash to the shard, always in the order of the
  * input, so that the results do not depend on the number of workers.
  *
+ *   begin    a micro-batch begins
  *   push     one batch in, any number of batches out, during the input of a micro-batch
  *   finish   the input is over: emit, evict, hand on
  *   commit   the state of the batch is made durable (version batch_id + 1)
@@ -56,6 +57,7 @@ typedef struct fm_op_stats {
 typedef struct fm_op_type {
     const char *name;          /* as EXPLAIN shows it: "Filter" */
     const char *spark_name;    /* stateful: operatorName of progress, "stateStoreSave" */
+    fm_status (*begin)(fm_op *op, const fm_op_batch *mb, fm_error *err); /* a micro-batch begins; or NULL */
     fm_status (*push)(fm_op *op, const fm_op_batch *mb, int32_t input, const fm_batch *in, fm_arena *arena,
                       const fm_emit *out, fm_error *err); /* input: which child, 0 or 1 */
     fm_status (*finish)(fm_op *op, const fm_op_batch *mb, fm_arena *arena, const fm_emit *out,

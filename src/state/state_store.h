@@ -1,11 +1,13 @@
 /* state/state_store.h: the contract of state: what a stateful operator remembers from batch to batch.
  *
  * One store holds one operator's entries of one virtual shard. Two things are done to it, and its layout follows
- * them: entries are upserted by key, and they are dropped by time. So entries lie in buckets, one per
- * `bucket_us` (a slice of a window, an expiry); each bucket is a hash table of its own. A bucket is emitted and
- * freed whole: eviction costs what is evicted.
+ * them: entries are upserted by key, and they are dropped by time. So entries lie in buckets, one per time (the end of a
+ * window, an expiry); each bucket is a hash table of its own. A bucket is emitted and freed whole: eviction costs what
+ * is evicted.
  *
  *   store -> buckets, by time -> open-addressing table -> entry: { key, value: value_size bytes }
+ *
+ * An entry keeps its place while its bucket lives: entries lie in chunks, the hash table holds their numbers.
  *
  * A value is bytes the operator lays out (aggregate states side by side). What a value points to belongs to the
  * operator, who gives codec functions for files.
@@ -24,6 +26,9 @@
 typedef struct fm_state fm_state;
 typedef struct fm_state_bucket fm_state_bucket;
 
+enum { FM_STATE_VALUE_SIZE_MAX = 1 << 16 };
+#define FM_STATE_NO_TIME INT64_MAX
+
 typedef struct fm_state_codec {
     void *ctx;
     /* NULL functions: values are plain bytes, written as they are. */
@@ -40,7 +45,6 @@ typedef struct fm_state_spec {
     int32_t operator_id;
     int32_t shard;            /* 0..FM_VIRTUAL_SHARDS - 1 */
     uint32_t value_size;      /* bytes, a multiple of 8 */
-    int64_t bucket_us;        /* width of a bucket; 0: one bucket for ever (no time in the key) */
     fm_str schema;            /* text of keys and values: names, types, functions; compared on open */
     fm_state_codec codec;
     bool in_memory;           /* no files: batch queries */
@@ -49,7 +53,7 @@ typedef struct fm_state_spec {
 typedef struct fm_state_stats {
     int64_t rows;             /* entries */
     int64_t memory_size;      /* bytes */
-    int64_t rows_updated, rows_removed; /* since the last commit */
+    int64_t rows_updated, rows_removed; /* since fm_state_begin */
 } fm_state_stats;
 
 /* Opens at `version` (0: empty). FM_CORRUPT naming the file when no generation can give that version;
@@ -58,31 +62,29 @@ typedef struct fm_state_stats {
 fm_status fm_state_open(const fm_state_spec *spec, int64_t version, fm_state **out, fm_error *err);
 void fm_state_close(fm_state *state); /* accepts NULL */
 
-/* The bucket that starts at start_us (a multiple of bucket_us), made when missing. */
-fm_status fm_state_bucket_at(fm_state *state, int64_t start_us, fm_state_bucket **out, fm_error *err);
-/* Existing buckets by start: the first with start >= from_us, then the next; NULL at the end. */
-fm_state_bucket *fm_state_bucket_first(fm_state *state, int64_t from_us);
-fm_state_bucket *fm_state_bucket_next(fm_state *state, fm_state_bucket *bucket);
-int64_t fm_state_bucket_start(const fm_state_bucket *bucket);
+/* The bucket of a time (any number that orders buckets; FM_STATE_NO_TIME: keys without one), made when missing. */
+fm_status fm_state_bucket_at(fm_state *state, int64_t time_us, fm_state_bucket **out, fm_error *err);
+/* Existing buckets by time, the earliest first: i from 0; NULL at the end. Dropping one moves the later ones up. */
+fm_state_bucket *fm_state_bucket_nth(fm_state *state, int32_t i);
+int64_t fm_state_bucket_time(const fm_state_bucket *bucket);
 int64_t fm_state_bucket_rows(const fm_state_bucket *bucket);
 /* Removes the bucket and all its entries, noted in the changelog. */
 void fm_state_bucket_drop(fm_state *state, fm_state_bucket *bucket);
 
-/* values[i]: the entry's value of keys[i], made when missing (then fresh[i] = 1, if fresh is given). Pointers are
- * good until the next call that may insert into this bucket. Entries are marked changed. Prefetches. */
+/* values[i]: the entry's value of keys[i], made when missing (then fresh[i] = 1, else 0, if fresh is given). Pointers are
+ * good while the bucket lives. Entries are marked changed. Prefetches. */
 fm_status fm_state_upsert(fm_state *state, fm_state_bucket *bucket, const fm_key *keys, int32_t n,
                           char **values, uint8_t *fresh, fm_error *err);
 /* values[i] NULL where there is none. Not marked. */
 void fm_state_lookup(fm_state *state, fm_state_bucket *bucket, const fm_key *keys, int32_t n,
                      char **values);
-/* Removes one entry; the codec's fini is called. */
-void fm_state_remove(fm_state *state, fm_state_bucket *bucket, const fm_key *key);
-
 /* Walks the entries of a bucket in the order they were made: *at starts at 0; up to n at a time; returns how many.
  * keys point into the store. changed_only: those upserted since the last commit. */
 int32_t fm_state_scan(fm_state *state, fm_state_bucket *bucket, int64_t *at, bool changed_only,
                       fm_key *keys, char **values, int32_t n);
 
+/* A micro-batch begins: what is changed from now on goes into its changelog. */
+void fm_state_begin(fm_state *state);
 /* Makes version + 1 durable (file written, synced; the caller syncs the folder once for all shards). */
 fm_status fm_state_commit(fm_state *state, int64_t version, fm_error *err);
 /* Housekeeping: writes a snapshot when due, removes files no longer needed. Off the batch's path. */

@@ -1,0 +1,106 @@
+/* exec/exec_impl.h: how operators are built into trees; for the files of exec/ only. */
+#ifndef FM_EXEC_EXEC_IMPL_H
+#define FM_EXEC_EXEC_IMPL_H
+
+#include "exec/operator.h"
+#include "exec/query.h"
+
+typedef struct fm_tree fm_tree;
+typedef struct fm_node fm_node;
+typedef struct fm_late_sink fm_late_sink;
+
+/* One operator in a tree, or a leaf that a source pushes into (op NULL). */
+struct fm_node {
+    fm_tree *tree;
+    const fm_plan *plan;
+    fm_op *op;
+    fm_node *parent;       /* NULL: the root, whose rows leave the tree */
+    int32_t input;         /* which child of the parent it is */
+    fm_emit up;            /* hands a batch to the parent */
+};
+
+/* A leaf: a source of the plan. */
+typedef struct fm_leaf {
+    fm_node *node;
+    fm_source *source;
+    fm_split_reader *reader;
+    int32_t stream_index;  /* among the streams of the query; -1: a batch read */
+    int64_t rows, bad;     /* of the micro-batch */
+} fm_leaf;
+
+/* A tree of operators with all it needs to run on one thread. Rows leave through `root_out`. */
+struct fm_tree {
+    fm_exec *exec;
+    fm_arena *arena;       /* the query's: operators */
+    fm_arena *batch;       /* one batch on its way up; reset by whoever starts it */
+    const fm_exec_env *env;
+    fm_output_mode mode;
+    bool is_stream;
+    const fm_op_batch *mb; /* the micro-batch under way */
+    fm_emit root_out;
+    fm_node **nodes;       /* children before parents: the order of finish */
+    int32_t n_nodes, cap_nodes;
+    fm_leaf *leaves;
+    int32_t n_leaves, cap_leaves;
+    int32_t *next_operator;   /* numbers stateful operators; shared by trees of one query */
+    int32_t *next_stream;
+    int64_t state_version;
+};
+
+/* Builds the tree of a plan. Sources are opened, state is loaded. */
+fm_status fm_tree_build(fm_tree *tree, const fm_plan *plan, fm_error *err);
+void fm_tree_close(fm_tree *tree);
+/* Reads every batch leaf to its end, and each stream leaf over its range (input NULL: no streams); then finish. */
+fm_status fm_tree_run(fm_tree *tree, const fm_op_batch *mb, const fm_exec_input *input, fm_error *err);
+
+/* The columns of a node as a STRUCT. NULL: out of memory. */
+const fm_type *fm_plan_schema(fm_arena *arena, const fm_plan *plan);
+/* Index of an attribute among a node's columns; -1: none. */
+int32_t fm_plan_column(const fm_plan *plan, int32_t attr_id);
+/* Binds an expression to a node's columns and compiles it. */
+fm_status fm_tree_eval(fm_tree *tree, const fm_expr *e, const fm_plan *input, fm_eval **out, fm_error *err);
+
+/* What a projection, filter, ... is made of: op_*.c. Each sets *out (whose schema is that of plan's output). */
+fm_status fm_op_project_new(fm_tree *tree, const fm_plan *plan, fm_op **out, fm_error *err);
+fm_status fm_op_filter_new(fm_tree *tree, const fm_plan *plan, fm_op **out, fm_error *err);
+fm_status fm_op_watermark_new(fm_tree *tree, const fm_plan *plan, fm_op **out, fm_error *err);
+fm_status fm_op_window_new(fm_tree *tree, const fm_plan *plan, fm_op **out, fm_error *err);
+fm_status fm_op_generate_new(fm_tree *tree, const fm_plan *plan, fm_op **out, fm_error *err);
+fm_status fm_op_union_new(fm_tree *tree, const fm_plan *plan, fm_op **out, fm_error *err);
+fm_status fm_op_aggregate_new(fm_tree *tree, const fm_plan *plan, int32_t operator_id, fm_op **out, fm_error *err);
+fm_status fm_op_join_new(fm_tree *tree, const fm_plan *plan, fm_op **out, fm_error *err);
+fm_status fm_op_sort_new(fm_tree *tree, const fm_plan *plan, fm_op **out, fm_error *err);
+fm_status fm_op_limit_new(fm_tree *tree, const fm_plan *plan, int32_t operator_id, fm_op **out, fm_error *err);
+fm_status fm_op_values_new(fm_tree *tree, const fm_plan *plan, fm_op **out, fm_error *err);
+fm_status fm_op_dedup_new(fm_tree *tree, const fm_plan *plan, int32_t operator_id, fm_op **out, fm_error *err);
+
+/* The watermark node's numbers of the micro-batch under way; reset by fm_op_watermark_begin. */
+void fm_op_watermark_begin(fm_op *op);
+void fm_op_watermark_stats(const fm_op *op, fm_event_time_stats *out);
+
+/* Whether a stateful operator wants a micro-batch without data, once the watermark is past what it last evicted with. */
+typedef struct fm_stateful {
+    fm_op *op;
+    bool closes_by_time;   /* a tagged key, and a mode in which the watermark closes state */
+    int64_t evict_us;      /* of the last micro-batch */
+} fm_stateful;
+fm_status fm_exec_add_stateful(fm_exec *exec, int32_t operator_id, fm_op *op, bool closes_by_time, fm_error *err);
+fm_status fm_exec_add_watermark(fm_exec *exec, fm_op *op, fm_error *err);
+
+/* Opens an operator's state. */
+fm_status fm_tree_state(fm_tree *tree, int32_t operator_id, uint32_t value_size, fm_str schema,
+                        const fm_state_codec *codec, fm_state **out, fm_error *err);
+
+/* Rows that missed a window: to a sink of their own (exec/late_rows.c). NULL lateness.late_format: *out NULL. */
+fm_status fm_late_sink_open(fm_tree *tree, const fm_plan *plan, const char *operator_name, fm_late_sink **out, fm_error *err);
+void fm_late_sink_begin(fm_late_sink *late);
+/* Lane `row` of the late-row column missed the window [start, end). Lanes with the same source that follow each other
+ * are one row. time_us: its event time. */
+fm_status fm_late_sink_add(fm_late_sink *late, const fm_op_batch *mb, const fm_vec *late_rows, int32_t row,
+                           int64_t start_us, int64_t end_us, bool has_window, int64_t watermark_us, int64_t time_us, fm_error *err);
+/* Writes and commits micro-batch N; *rows: how many. */
+fm_status fm_late_sink_commit(fm_late_sink *late, int64_t batch_id, int64_t *rows, fm_error *err);
+void fm_late_sink_close(fm_late_sink *late);
+fm_status fm_exec_add_late_sink(fm_exec *exec, fm_late_sink *late, fm_error *err);
+
+#endif

@@ -1,0 +1,223 @@
+/* exec/late_rows.c: rows that missed a window, kept in a sink of their own: LATE_ROWS('json', 'late/').
+ *
+ * The table has the row's own columns, then late STRUCT<operator, windows, watermark, lateness, batch_id, source>: see
+ * tests/conformance/README.md, "Beyond Spark". A row that missed several windows is written once. Rows are gathered
+ * during the micro-batch and committed under its id before the main sink, so that a replay writes them once. */
+#include "column/builder.h"
+#include "exec/exec_impl.h"
+
+enum { LATE_FIELDS = 6 };
+
+typedef struct missed {
+    int64_t start_us, end_us;
+} missed;
+
+struct fm_late_sink {
+    fm_arena *arena;          /* one micro-batch's rows */
+    fm_arena *query;
+    fm_sink *sink;
+    const char *operator_name;
+    const fm_type *row_type;  /* STRUCT of the row's own columns */
+    const fm_type *schema;    /* of the table */
+    fm_builder *row;          /* rows so far */
+    fm_builder *late;         /* their late structs, up to the last row's, which is still open */
+    int64_t rows;
+    bool open;                /* a row is open: its windows are still coming */
+    missed *windows;
+    int32_t n_windows, cap_windows;
+    int64_t watermark_us, time_us, batch_id;
+    fm_str source;            /* in arena; ptr NULL: unknown */
+};
+
+static const fm_type *late_type(fm_arena *arena)
+{
+    const fm_type *t = fm_type_timestamp();
+    fm_field window[2] = {{FM_STR("start"), t, true}, {FM_STR("end"), t, true}};
+    const fm_type *window_type = fm_type_struct(arena, window, 2);
+    const fm_type *windows = window_type ? fm_type_list(arena, window_type, true) : NULL;
+    fm_field fields[LATE_FIELDS] = {
+        {FM_STR("operator"), fm_type_string(), true}, {FM_STR("windows"), windows, true}, {FM_STR("watermark"), t, true},
+        {FM_STR("lateness"), fm_type_simple(FM_TYPE_INTERVAL_DT), true}, {FM_STR("batch_id"), fm_type_i64(), true},
+        {FM_STR("source"), fm_type_string(), true},
+    };
+    return windows ? fm_type_struct(arena, fields, LATE_FIELDS) : NULL;
+}
+
+static const fm_type *table_type(fm_arena *arena, const fm_type *row)
+{
+    const fm_type *late = late_type(arena);
+    fm_field *fields = fm_arena_array(arena, fm_field, row->n_fields + 1);
+
+    if (!late || !fields) return NULL;
+    memcpy(fields, row->fields, (size_t)row->n_fields * sizeof *fields);
+    fields[row->n_fields] = (fm_field){FM_STR("late"), late, true};
+    return fm_type_struct(arena, fields, row->n_fields + 1);
+}
+
+static fm_status open_sink(fm_tree *tree, const fm_plan *plan, fm_late_sink *late, fm_error *err)
+{
+    const fm_lateness *l = &plan->lateness;
+    const fm_sink_type *type = fm_sink_lookup(tree->env->sinks, l->late_format);
+    fm_options *options = fm_arena_one(tree->arena, fm_options);
+
+    if (!options) return fm_no_memory(tree->arena, err);
+    if (!type) return fm_fail(err, FM_INVALID, "DATA_SOURCE_NOT_FOUND", "LATE_ROWS names the sink '%.*s', which there is not.", FM_STR_ARG(l->late_format));
+    for (int32_t i = 0; i < l->late_options.n; i++) {
+        if (!fm_options_set(tree->arena, options, l->late_options.items[i].key, l->late_options.items[i].value)) return fm_no_memory(tree->arena, err);
+    }
+    bool by_name = fm_str_eq_ci(l->late_format, FM_STR("memory"));
+    if (l->late_path.len && !by_name && !fm_options_set(tree->arena, options, FM_STR("path"), l->late_path)) return fm_no_memory(tree->arena, err);
+    fm_sink_spec spec = {.format = l->late_format, .query_name = by_name ? l->late_path : FM_STR("late"), .query_id = FM_STR(""), .options = options, .schema = late->schema, .mode = FM_MODE_APPEND};
+    return type->open(tree->env->sinks, &spec, tree->arena, &late->sink, err);
+}
+
+fm_status fm_late_sink_open(fm_tree *tree, const fm_plan *plan, const char *operator_name, fm_late_sink **out, fm_error *err)
+{
+    int32_t column = fm_plan_column(plan->children[0], plan->late_row_id);
+    fm_late_sink *late = fm_arena_one(tree->arena, fm_late_sink);
+
+    *out = NULL;
+    if (!late) return fm_no_memory(tree->arena, err);
+    fm_assert(column >= 0);
+    late->arena = fm_arena_new(0);
+    late->query = tree->arena;
+    late->operator_name = operator_name;
+    late->row_type = plan->children[0]->output[column].type->fields[0].type;
+    late->schema = table_type(tree->arena, late->row_type);
+    *out = late;
+    if (!late->arena || !late->schema) return fm_no_memory(tree->arena, err);
+    FM_TRY(fm_exec_add_late_sink(tree->exec, late, err)); /* closed with the query from here on */
+    return open_sink(tree, plan, late, err);
+}
+
+void fm_late_sink_begin(fm_late_sink *late)
+{
+    fm_arena_reset(late->arena);
+    late->row = late->late = NULL;
+    late->windows = NULL;
+    late->n_windows = late->cap_windows = 0;
+    late->rows = 0;
+    late->open = false;
+}
+
+static int by_start(const missed *a, const missed *b) { return (a->start_us > b->start_us) - (a->start_us < b->start_us); }
+
+/* The open row's windows are complete: its late struct is written, windows in order of time. */
+static void close_row(fm_late_sink *late)
+{
+    fm_builder *b = late->late, *windows = fm_builder_child(b, 1), *window = fm_builder_child(windows, 0);
+
+    if (!late->open) return;
+    for (int32_t i = 1; i < late->n_windows; i++) { /* few: insertion sort */
+        missed m = late->windows[i];
+        int32_t k = i;
+        for (; k > 0 && by_start(&late->windows[k - 1], &m) > 0; k--) late->windows[k] = late->windows[k - 1];
+        late->windows[k] = m;
+    }
+    fm_builder_str(fm_builder_child(b, 0), fm_str_c(late->operator_name));
+    for (int32_t i = 0; i < late->n_windows; i++) {
+        fm_builder_i64(fm_builder_child(window, 0), late->windows[i].start_us);
+        fm_builder_i64(fm_builder_child(window, 1), late->windows[i].end_us);
+        fm_builder_end(window);
+    }
+    fm_builder_end(windows);
+    fm_builder_i64(fm_builder_child(b, 2), late->watermark_us);
+    fm_builder_i64(fm_builder_child(b, 3), late->watermark_us - late->time_us);
+    fm_builder_i64(fm_builder_child(b, 4), late->batch_id);
+    if (late->source.ptr) fm_builder_str(fm_builder_child(b, 5), late->source);
+    else fm_builder_null(fm_builder_child(b, 5));
+    fm_builder_end(b);
+    late->open = false;
+}
+
+/* Another window of the row that is open: it comes from the same place, and an earlier window follows a later one. */
+static bool same_row(const fm_late_sink *late, const fm_vec *sources, int32_t row, int64_t start_us)
+{
+    if (!late->open || late->n_windows == 0 || fm_vec_is_null(sources, row) || !late->source.ptr) return false;
+    return start_us < late->windows[late->n_windows - 1].start_us && fm_str_eq(fm_vec_str(sources, row), late->source);
+}
+
+static fm_status add_window(fm_late_sink *late, int64_t start_us, int64_t end_us, fm_error *err)
+{
+    if (late->n_windows == late->cap_windows) {
+        int32_t cap = late->cap_windows ? late->cap_windows * 2 : 8;
+        missed *more = fm_arena_array(late->arena, missed, cap);
+        if (!more) return fm_no_memory(late->arena, err);
+        if (late->n_windows) memcpy(more, late->windows, (size_t)late->n_windows * sizeof *more);
+        late->windows = more;
+        late->cap_windows = cap;
+    }
+    late->windows[late->n_windows++] = (missed){start_us, end_us};
+    return FM_OK;
+}
+
+fm_status fm_late_sink_add(fm_late_sink *late, const fm_op_batch *mb, const fm_vec *late_rows, int32_t row,
+                           int64_t start_us, int64_t end_us, bool has_window, int64_t watermark_us, int64_t time_us, fm_error *err)
+{
+    const fm_vec *rows = &late_rows->children[0], *sources = &late_rows->children[1];
+
+    if (!late->row) {
+        late->row = fm_builder_new(late->arena, late->row_type, 64);
+        late->late = fm_builder_new(late->arena, late->schema->fields[late->schema->n_fields - 1].type, 64);
+        if (!late->row || !late->late) return fm_no_memory(late->arena, err);
+    }
+    if (!same_row(late, sources, row, start_us)) {
+        close_row(late);
+        /* Strings of the row live as long as its batch only: they are copied. */
+        fm_vec one;
+        FM_TRY(fm_vec_gather(&one, rows, &row, 1, late->arena, err));
+        FM_TRY(fm_vec_copy(&one, &one, late->arena, err));
+        fm_builder_lane(late->row, &one, 0);
+        late->n_windows = 0;
+        late->open = true;
+        late->rows++;
+        late->watermark_us = watermark_us;
+        late->time_us = time_us;
+        late->batch_id = mb->run->batch_id;
+        late->source = fm_vec_is_null(sources, row) ? (fm_str){NULL, 0} : fm_arena_str(late->arena, fm_vec_str(sources, row));
+    }
+    return has_window ? add_window(late, start_us, end_us, err) : FM_OK;
+}
+
+static fm_status write_rows(fm_late_sink *late, fm_error *err)
+{
+    fm_vec rows, lates;
+    fm_sink_writer *writer;
+    const fm_sink_type *type = late->sink->type;
+    int32_t n = late->row_type->n_fields;
+
+    FM_TRY(fm_builder_finish(late->row, &rows, err));
+    FM_TRY(fm_builder_finish(late->late, &lates, err));
+    fm_vec *columns = fm_arena_array(late->arena, fm_vec, n + 1);
+    if (!columns) return fm_no_memory(late->arena, err);
+    memcpy(columns, rows.children, (size_t)n * sizeof *columns);
+    columns[n] = lates;
+    fm_batch all = {.schema = late->schema, .rows = rows.len, .columns = columns};
+    FM_TRY(type->writer_open(late->sink, 0, &writer, err));
+    fm_status st = type->write(writer, &all, err);
+    fm_status closed = type->writer_close(writer, st == FM_OK ? err : NULL);
+    return st == FM_OK ? closed : st;
+}
+
+fm_status fm_late_sink_commit(fm_late_sink *late, int64_t batch_id, int64_t *rows, fm_error *err)
+{
+    const fm_sink_type *type = late->sink->type;
+    bool skip = false;
+    int64_t written;
+
+    *rows = late->rows;
+    if (late->rows == 0) return FM_OK; /* nothing missed a window: no file */
+    close_row(late);
+    FM_TRY(type->begin(late->sink, batch_id, 1, &skip, err));
+    if (skip) return FM_OK;
+    fm_status st = write_rows(late, err);
+    if (st == FM_OK) st = type->commit(late->sink, batch_id, &written, err);
+    if (st != FM_OK) type->abort(late->sink, batch_id);
+    return fm_context(err, st, "keeping late rows");
+}
+
+void fm_late_sink_close(fm_late_sink *late)
+{
+    if (late->sink) late->sink->type->close(late->sink);
+    fm_arena_free(late->arena);
+}
