@@ -1,0 +1,264 @@
+/* exec/exec.c: a query ready to run: its tree, its sink, what it tells of a micro-batch. */
+#include "base/time_text.h"
+#include "exec/exec_impl.h"
+
+enum { STATEFUL_MAX = 64, LATE_SINKS_MAX = 64, WATERMARKS_MAX = 64 };
+
+struct fm_exec {
+    fm_arena *arena;
+    fm_exec_env env;
+    fm_output_mode mode;
+    bool is_stream;
+    fm_tree tree;
+    int32_t next_operator, next_stream;
+    fm_stateful stateful[STATEFUL_MAX]; /* by operator id */
+    int32_t n_stateful;
+    fm_op *watermarks[WATERMARKS_MAX];  /* in plan order from the sink */
+    int32_t n_watermarks;
+    fm_late_sink *late_sinks[LATE_SINKS_MAX];
+    int32_t n_late_sinks;
+    fm_sink *sink;
+    fm_sink_writer *writer;             /* while a micro-batch writes */
+    const fm_type *sink_schema;
+    int32_t *sink_columns;              /* of the plan's output that are not hidden */
+    const fm_emit *collect;
+    fm_exec_source *sources;            /* streams, by their index */
+    int32_t n_sources;
+};
+
+fm_status fm_exec_add_stateful(fm_exec *exec, int32_t operator_id, fm_op *op, bool closes_by_time, fm_error *err)
+{
+    if (operator_id >= STATEFUL_MAX) return fm_fail(err, FM_LIMIT, "FLOODMARK_TOO_MANY_OPERATORS", "A query can have %d stateful operators.", STATEFUL_MAX);
+    exec->stateful[operator_id] = (fm_stateful){.op = op, .closes_by_time = closes_by_time};
+    if (operator_id >= exec->n_stateful) exec->n_stateful = operator_id + 1;
+    return FM_OK;
+}
+
+fm_status fm_exec_add_watermark(fm_exec *exec, fm_op *op, fm_error *err)
+{
+    if (exec->n_watermarks == WATERMARKS_MAX) return fm_fail(err, FM_LIMIT, "FLOODMARK_TOO_MANY_OPERATORS", "A query can have %d watermarks.", WATERMARKS_MAX);
+    exec->watermarks[exec->n_watermarks++] = op;
+    return FM_OK;
+}
+
+fm_status fm_exec_add_late_sink(fm_exec *exec, fm_late_sink *late, fm_error *err)
+{
+    if (exec->n_late_sinks == LATE_SINKS_MAX) return fm_fail(err, FM_LIMIT, "FLOODMARK_TOO_MANY_OPERATORS", "A query can have %d sinks of late rows.", LATE_SINKS_MAX);
+    exec->late_sinks[exec->n_late_sinks++] = late;
+    return FM_OK;
+}
+
+/* ---- The way out ------------------------------------------------------------------------------------------- */
+
+/* Rows leave without the hidden columns. */
+static fm_status give_out(void *ctx, const fm_batch *batch, fm_error *err)
+{
+    fm_exec *exec = ctx;
+    int32_t n = exec->sink_schema->n_fields;
+    fm_vec *columns = fm_arena_array(exec->tree.batch, fm_vec, n);
+
+    if (batch->rows == 0) return FM_OK;
+    if (!columns) return fm_no_memory(exec->tree.batch, err);
+    for (int32_t i = 0; i < n; i++) columns[i] = batch->columns[exec->sink_columns[i]];
+    fm_batch out = {.schema = exec->sink_schema, .rows = batch->rows, .columns = columns};
+    if (exec->collect) return exec->collect->push(exec->collect->ctx, &out, err);
+    return exec->writer ? exec->sink->type->write(exec->writer, &out, err) : FM_OK; /* no writer: the sink has this batch already */
+}
+
+static fm_status plan_way_out(fm_exec *exec, const fm_plan *plan, fm_error *err)
+{
+    fm_field *fields = fm_arena_array(exec->arena, fm_field, plan->n_output);
+    int32_t n = 0;
+
+    exec->sink_columns = fm_arena_array(exec->arena, int32_t, plan->n_output);
+    if (!fields || !exec->sink_columns) return fm_no_memory(exec->arena, err);
+    for (int32_t i = 0; i < plan->n_output; i++) {
+        if (plan->output[i].hidden) continue;
+        exec->sink_columns[n] = i;
+        fields[n++] = (fm_field){plan->output[i].name, plan->output[i].type, plan->output[i].nullable};
+    }
+    exec->sink_schema = fm_type_struct(exec->arena, fields, n);
+    return exec->sink_schema ? FM_OK : fm_no_memory(exec->arena, err);
+}
+
+/* ---- Opening ----------------------------------------------------------------------------------------------- */
+
+static fm_status list_sources(fm_exec *exec, fm_error *err)
+{
+    exec->sources = fm_arena_array(exec->arena, fm_exec_source, exec->next_stream);
+    if (!exec->sources) return fm_no_memory(exec->arena, err);
+    exec->n_sources = exec->next_stream;
+    for (int32_t i = 0; i < exec->tree.n_leaves; i++) {
+        const fm_leaf *leaf = &exec->tree.leaves[i];
+        if (leaf->stream_index >= 0) exec->sources[leaf->stream_index] = (fm_exec_source){leaf->source, leaf->node->plan->table};
+    }
+    return FM_OK;
+}
+
+static fm_status open_sink(fm_exec *exec, const fm_sink_spec *sink, fm_error *err)
+{
+    fm_sink_spec spec = *sink;
+    const fm_sink_type *type = fm_sink_lookup(exec->env.sinks, sink->format);
+
+    if (!type) return fm_fail(err, FM_INVALID, "DATA_SOURCE_NOT_FOUND", "There is no sink '%.*s'.", FM_STR_ARG(sink->format));
+    spec.schema = exec->sink_schema;
+    return type->open(exec->env.sinks, &spec, exec->arena, &exec->sink, err);
+}
+
+fm_status fm_exec_open(const fm_exec_env *env, const fm_plan *plan, fm_output_mode mode, const fm_sink_spec *sink,
+                       const fm_emit *collect, int64_t state_version, fm_exec **out, fm_error *err)
+{
+    fm_arena *arena = fm_arena_new(0);
+    fm_exec *exec = arena ? fm_arena_one(arena, fm_exec) : NULL;
+
+    *out = NULL;
+    if (!exec) {
+        fm_arena_free(arena);
+        return fm_no_memory(NULL, err);
+    }
+    exec->arena = arena;
+    exec->env = *env;
+    exec->mode = mode;
+    exec->is_stream = plan->streaming;
+    if (collect) {
+        fm_emit *copy = fm_arena_one(arena, fm_emit);
+        if (copy) *copy = *collect;
+        exec->collect = copy;
+    }
+    exec->tree = (fm_tree){.exec = exec, .arena = arena, .env = &exec->env, .mode = mode, .is_stream = exec->is_stream, .next_operator = &exec->next_operator, .next_stream = &exec->next_stream, .state_version = state_version};
+    exec->tree.root_out = (fm_emit){.ctx = exec, .push = give_out};
+    fm_status st = plan_way_out(exec, plan, err);
+    if (st == FM_OK) st = fm_tree_build(&exec->tree, plan, err);
+    if (st == FM_OK) st = list_sources(exec, err);
+    if (st == FM_OK && sink) st = open_sink(exec, sink, err);
+    if (st == FM_OK) *out = exec;
+    else fm_exec_close(exec);
+    return st;
+}
+
+void fm_exec_close(fm_exec *exec)
+{
+    if (!exec) return;
+    fm_tree_close(&exec->tree);
+    for (int32_t i = 0; i < exec->n_late_sinks; i++) fm_late_sink_close(exec->late_sinks[i]);
+    if (exec->sink) exec->sink->type->close(exec->sink);
+    fm_arena_free(exec->arena);
+}
+
+/* ---- Asking ------------------------------------------------------------------------------------------------ */
+
+int32_t fm_exec_sources(const fm_exec *exec, const fm_exec_source **out)
+{
+    *out = exec->sources;
+    return exec->n_sources;
+}
+
+int32_t fm_exec_operators(const fm_exec *exec) { return exec->n_stateful; }
+const fm_op_type *fm_exec_operator(const fm_exec *exec, int32_t operator_id) { return exec->stateful[operator_id].op->type; }
+int32_t fm_exec_watermark_nodes(const fm_exec *exec) { return exec->n_watermarks; }
+const fm_sink *fm_exec_sink(const fm_exec *exec) { return exec->sink; }
+
+/* Every stateful operator built so far hands its input watermark on unchanged, so each sees the global one. */
+fm_status fm_exec_propagate(const fm_exec *exec, int64_t global_us, int64_t *out_us, fm_error *err)
+{
+    for (int32_t i = 0; i < exec->n_stateful; i++) out_us[i] = exec->n_watermarks ? global_us : 0;
+    return FM_OK;
+}
+
+bool fm_exec_wants_batch(const fm_exec *exec, int64_t global_us)
+{
+    for (int32_t i = 0; i < exec->n_stateful; i++) {
+        const fm_stateful *s = &exec->stateful[i];
+        if (s->closes_by_time && exec->n_watermarks && global_us > s->evict_us) return true;
+    }
+    return false;
+}
+
+/* ---- Running ----------------------------------------------------------------------------------------------- */
+
+static fm_status run_tree(fm_exec *exec, const fm_op_batch *mb, const fm_exec_input *input, fm_error *err)
+{
+    for (int32_t i = 0; i < exec->n_watermarks; i++) fm_op_watermark_begin(exec->watermarks[i]);
+    for (int32_t i = 0; i < exec->n_late_sinks; i++) fm_late_sink_begin(exec->late_sinks[i]);
+    return fm_tree_run(&exec->tree, mb, input, err);
+}
+
+/* The sink has batch N already when a run died after its commit: it is computed again for the state, and not written. */
+static fm_status run_into_sink(fm_exec *exec, const fm_op_batch *mb, const fm_exec_input *input, fm_exec_result *result, fm_error *err)
+{
+    const fm_sink_type *type = exec->sink->type;
+    int64_t batch_id = mb->run->batch_id, rows = -1, late;
+    fm_sink_writer *writer = NULL;
+
+    FM_TRY(type->begin(exec->sink, batch_id, 1, &result->sink_skipped, err));
+    fm_status st = result->sink_skipped ? FM_OK : type->writer_open(exec->sink, 0, &writer, err);
+    exec->writer = writer;
+    if (st == FM_OK) st = run_tree(exec, mb, input, err);
+    exec->writer = NULL;
+    if (writer) {
+        fm_status closed = type->writer_close(writer, st == FM_OK ? err : NULL);
+        if (st == FM_OK) st = closed;
+    }
+    for (int32_t i = 0; st == FM_OK && i < exec->n_late_sinks; i++) {
+        st = fm_late_sink_commit(exec->late_sinks[i], batch_id, &late, err);
+        result->late_rows_kept += late;
+    }
+    if (st == FM_OK && !result->sink_skipped) st = type->commit(exec->sink, batch_id, &rows, err);
+    if (st != FM_OK && !result->sink_skipped) type->abort(exec->sink, batch_id);
+    result->output_rows = type->counts_rows ? rows : -1;
+    return st;
+}
+
+static fm_status commit_state(fm_exec *exec, const fm_op_batch *mb, fm_error *err)
+{
+    for (int32_t i = 0; i < exec->n_stateful; i++) {
+        fm_op *op = exec->stateful[i].op;
+        FM_TRY(op->type->commit(op, mb, err));
+        exec->stateful[i].evict_us = mb->watermarks[i].evict_us;
+    }
+    return FM_OK;
+}
+
+static fm_status tell(fm_exec *exec, fm_arena *arena, fm_exec_result *result, fm_error *err)
+{
+    result->source_rows = fm_arena_array(arena, int64_t, exec->n_sources);
+    result->event_times = fm_arena_array(arena, fm_event_time_stats, exec->n_watermarks);
+    result->operators = fm_arena_array(arena, fm_op_stats, exec->n_stateful);
+    if (!result->source_rows || !result->event_times || !result->operators) return fm_no_memory(arena, err);
+    for (int32_t i = 0; i < exec->tree.n_leaves; i++) {
+        const fm_leaf *leaf = &exec->tree.leaves[i];
+        if (leaf->stream_index < 0) continue;
+        result->source_rows[leaf->stream_index] = leaf->rows;
+        result->input_rows += leaf->rows;
+        result->bad_rows += leaf->bad;
+    }
+    for (int32_t i = 0; i < exec->n_watermarks; i++) fm_op_watermark_stats(exec->watermarks[i], &result->event_times[i]);
+    for (int32_t i = 0; i < exec->n_stateful; i++) {
+        result->operators[i].custom_duplicates = -1;
+        exec->stateful[i].op->type->stats(exec->stateful[i].op, &result->operators[i]);
+    }
+    return FM_OK;
+}
+
+fm_status fm_exec_run(fm_exec *exec, const fm_run_context *run, const fm_exec_input *input, const int64_t *late_us,
+                      const int64_t *evict_us, fm_arena *arena, fm_exec_result *result, fm_error *err)
+{
+    fm_op_watermarks *watermarks = fm_arena_array(arena, fm_op_watermarks, exec->n_stateful);
+    fm_op_batch mb = {.run = run, .watermarks = watermarks, .mode = exec->mode, .is_stream = exec->is_stream};
+
+    *result = (fm_exec_result){.output_rows = -1};
+    if (!watermarks) return fm_no_memory(arena, err);
+    for (int32_t i = 0; i < exec->n_stateful && late_us; i++) watermarks[i] = (fm_op_watermarks){late_us[i], evict_us[i]};
+    FM_TRY(exec->sink ? run_into_sink(exec, &mb, input, result, err) : run_tree(exec, &mb, input, err));
+    FM_TRY(commit_state(exec, &mb, err));
+    return tell(exec, arena, result, err);
+}
+
+fm_status fm_exec_maintain(fm_exec *exec, int64_t oldest_version, fm_error *err)
+{
+    for (int32_t i = 0; i < exec->n_stateful; i++) {
+        fm_op *op = exec->stateful[i].op;
+        if (op->type->maintain) FM_TRY(op->type->maintain(op, oldest_version, err));
+    }
+    return FM_OK;
+}
