@@ -80,6 +80,9 @@ typedef struct fm_format {
 /* whole_records of line formats: up to and with the last line's end. sep empty: \n, \r\n or \r. */
 size_t fm_lines_whole(fm_str sep, const char *bytes, size_t len);
 
+/* How many lines end in the bytes. */
+int64_t fm_lines_count(fm_str sep, const char *bytes, size_t len);
+
 /* By name, any case; NULL when unknown. */
 const fm_format *fm_format_find(fm_str name);
 const fm_format *const *fm_formats(int *n);

@@ -1,6 +1,8 @@
 /* format/formats.c: the table of formats. */
 #include "format/formats.h"
 
+#include "format/lines.h"
+
 static const fm_format *const formats[] = {
     &fm_format_json,
 };
@@ -30,4 +32,15 @@ size_t fm_lines_whole(fm_str sep, const char *bytes, size_t len)
     /* A file with \r alone; the very last byte may be the first half of \r\n. */
     const char *cr = len > 1 ? memrchr(bytes, '\r', len - 1) : NULL;
     return cr ? (size_t)(cr - bytes) + 1 : 0;
+}
+
+int64_t fm_lines_count(fm_str sep, const char *bytes, size_t len)
+{
+    fm_lines lines = {bytes, bytes + len, sep};
+    fm_str line;
+    int64_t n = 0;
+
+    while (fm_lines_next(&lines, &line))
+        if (line.ptr + line.len < bytes + len) n++; /* else it goes on behind them */
+    return n;
 }

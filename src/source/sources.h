@@ -1,0 +1,9 @@
+/* source/sources.h: the entries of the table of sources. */
+#ifndef FM_SOURCE_SOURCES_H
+#define FM_SOURCE_SOURCES_H
+
+#include "source/source.h"
+
+extern const fm_source_type fm_source_json;
+
+#endif
