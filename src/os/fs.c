@@ -108,6 +108,41 @@ static fm_status parent_of(const char *path, char out[PATH_SIZE], fm_error *err)
     return FM_OK;
 }
 
+/* Appends the parts of `path` to out, which holds an absolute path without a slash at its end ("" is the root). */
+static void add_parts(fm_str path, fm_strbuf *out)
+{
+    for (size_t i = 0; i < path.len;) {
+        size_t from = i;
+        while (i < path.len && path.ptr[i] != '/') i++;
+        fm_str part = {path.ptr + from, i - from};
+        i++;
+        if (part.len == 0 || fm_str_eq(part, FM_STR("."))) continue;
+        if (fm_str_eq(part, FM_STR(".."))) {
+            while (out->len && out->ptr[--out->len] != '/') {}
+            continue;
+        }
+        fm_strbuf_add_char(out, '/');
+        fm_strbuf_add(out, part);
+    }
+}
+
+fm_status fm_fs_absolute(fm_fs *fs, fm_str path, fm_arena *arena, fm_str *out, fm_error *err)
+{
+    char cwd[PATH_SIZE] = "/";
+    fm_strbuf text = {0};
+
+    if (path.len == 0 || memchr(path.ptr, 0, path.len)) {
+        return fm_fail(err, FM_INVALID, "FLOODMARK_INVALID_PATH", "A path is empty or holds a zero byte.");
+    }
+    if (path.ptr[0] != '/' && fs->ops->cwd) FM_TRY(fs->ops->cwd(fs, cwd, sizeof cwd, err));
+    if (path.ptr[0] != '/') add_parts(fm_str_c(cwd), &text);
+    add_parts(path, &text);
+    *out = fm_arena_str(arena, text.len ? fm_strbuf_str(&text) : FM_STR("/"));
+    bool ok = fm_strbuf_ok(&text) && out->ptr;
+    fm_strbuf_fini(&text);
+    return ok ? FM_OK : fm_no_memory(arena, err);
+}
+
 /* A folder that was made must survive a power cut as its files do, so each level is synced in its parent. */
 fm_status fm_fs_mkdirs(fm_fs *fs, const char *path, fm_error *err)
 {

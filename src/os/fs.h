@@ -73,6 +73,10 @@ fm_status fm_fs_remove(fm_fs *fs, const char *path, fm_error *err); /* a file or
 fm_status fm_fs_remove_all(fm_fs *fs, const char *path, fm_error *err); /* missing is fine */
 fm_status fm_fs_sync_dir(fm_fs *fs, const char *path, fm_error *err);
 
+/* `path` from the root on, NUL-terminated in arena: a relative one stands behind the working folder (a simulated file
+ * system's is "/"); ".", "..", and doubled and trailing slashes are taken out by their text, links are not followed. */
+fm_status fm_fs_absolute(fm_fs *fs, fm_str path, fm_arena *arena, fm_str *out, fm_error *err);
+
 /* An advisory lock on a file, made when missing; FM_CONFLICT when another process (or another handle)
  * holds it. Freed with fm_fs_unlock and when the process dies. */
 typedef struct fm_fs_lock fm_fs_lock;

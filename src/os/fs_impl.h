@@ -19,6 +19,7 @@ typedef struct fm_fs_ops {
     fm_status (*sync_dir)(fm_fs *fs, const char *path, fm_error *err);
     fm_status (*lock)(fm_fs *fs, const char *path, fm_fs_lock **out, fm_error *err);
     void (*unlock)(fm_fs_lock *lock);
+    fm_status (*cwd)(fm_fs *fs, char *out, size_t size, fm_error *err); /* NULL: "/" */
     void (*free)(fm_fs *fs); /* NULL: shared */
 } fm_fs_ops;
 

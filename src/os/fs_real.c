@@ -189,6 +189,11 @@ static fm_status real_remove(fm_fs *fs, const char *path, bool is_dir, fm_error 
     return (is_dir ? rmdir(path) : unlink(path)) == 0 ? FM_OK : fail_errno(err, errno, "remove", path);
 }
 
+static fm_status real_cwd(fm_fs *fs, char *out, size_t size, fm_error *err)
+{
+    return getcwd(out, size) ? FM_OK : fail_errno(err, errno, "name the working folder", ".");
+}
+
 static fm_status real_sync_dir(fm_fs *fs, const char *path, fm_error *err)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -231,7 +236,7 @@ fm_fs *fm_fs_real(void)
     static const fm_fs_ops ops = {
         .open = real_open, .close = real_close, .read_at = real_read_at, .write = real_write, .sync = real_sync,
         .file_stat = real_file_stat, .stat = real_stat, .list = real_list, .mkdir = real_mkdir, .rename = real_rename,
-        .remove = real_remove, .sync_dir = real_sync_dir, .lock = real_lock_take, .unlock = real_unlock,
+        .remove = real_remove, .sync_dir = real_sync_dir, .lock = real_lock_take, .unlock = real_unlock, .cwd = real_cwd,
     };
     static fm_fs fs = {&ops};
     return &fs;

@@ -13,9 +13,9 @@ typedef enum packing { PLAIN, GZIP, ZSTD } packing;
 struct fm_byte_stream {
     fm_file *file;
     packing packing;
-    int64_t offset;     /* of the next byte of the file to read */
-    char *packed;       /* [PACKED_SIZE], of which */
-    size_t have, used;  /* used .. have are not unpacked yet */
+    int64_t offset;    /* of the next byte of the file to read */
+    char *packed;      /* [PACKED_SIZE], of which */
+    size_t have, used; /* used .. have are not unpacked yet */
     bool file_ended, mid_frame;
     z_stream z;
     ZSTD_DStream *zstd;
@@ -26,7 +26,7 @@ static bool known_packing(fm_str name, packing *out)
 {
     *out = fm_str_ends(name, FM_STR(".gz")) || fm_str_ends(name, FM_STR(".deflate")) ? GZIP
            : fm_str_ends(name, FM_STR(".zst")) || fm_str_ends(name, FM_STR(".zstd")) ? ZSTD
-                                                                                      : PLAIN;
+                                                                                     : PLAIN;
     return *out != PLAIN;
 }
 
@@ -45,12 +45,14 @@ static fm_status start_unpacking(fm_byte_stream *s, fm_error *err)
     bool ok = false;
 
     s->packed = malloc(PACKED_SIZE);
-    if (s->packed && s->packing == GZIP) ok = inflateInit2(&s->z, 15 + 32) == Z_OK; /* gzip or zlib, by header */
+    if (s->packed && s->packing == GZIP)
+        ok = inflateInit2(&s->z, 15 + 32) == Z_OK; /* gzip or zlib, by header */
     if (s->packed && s->packing == ZSTD) {
         s->zstd = ZSTD_createDStream();
         ok = s->zstd != NULL;
     }
-    return ok ? FM_OK : fm_fail(err, FM_LIMIT, "FLOODMARK_LIMIT", "Out of memory unpacking '%s'.", s->path);
+    return ok ? FM_OK
+              : fm_fail(err, FM_LIMIT, "FLOODMARK_LIMIT", "Out of memory unpacking '%s'.", s->path);
 }
 
 fm_status fm_byte_stream_open(fm_fs *fs, const char *path, fm_byte_stream **out, fm_error *err)
@@ -63,7 +65,8 @@ fm_status fm_byte_stream_open(fm_fs *fs, const char *path, fm_byte_stream **out,
     if (!known_packing(fm_str_c(path), &s->packing) && fm_is_packed(fm_str_c(path))) {
         free(s);
         return fm_fail(err, FM_UNSUPPORTED, "FLOODMARK_UNSUPPORTED_COMPRESSION",
-                       "File '%s': of packed files only .gz, .deflate and .zst are read. Unpack it, or leave it out "
+                       "File '%s': of packed files only .gz, .deflate and .zst are read. Unpack "
+                       "it, or leave it out "
                        "with option pathGlobFilter.",
                        path);
     }
@@ -77,7 +80,10 @@ fm_status fm_byte_stream_open(fm_fs *fs, const char *path, fm_byte_stream **out,
     return FM_OK;
 }
 
-void fm_byte_stream_seek(fm_byte_stream *s, int64_t offset) { s->offset = offset; }
+void fm_byte_stream_seek(fm_byte_stream *s, int64_t offset)
+{
+    s->offset = offset;
+}
 
 void fm_byte_stream_close(fm_byte_stream *s)
 {
@@ -92,7 +98,8 @@ void fm_byte_stream_close(fm_byte_stream *s)
 static fm_status damaged(const fm_byte_stream *s, const char *what, fm_error *err)
 {
     return fm_fail(err, FM_CORRUPT, "FAILED_READ_FILE.NO_HINT",
-                   "File '%s' is damaged near byte %" PRId64 ": %s. Replace it, or set option ignoreCorruptFiles to 'true' "
+                   "File '%s' is damaged near byte %" PRId64
+                   ": %s. Replace it, or set option ignoreCorruptFiles to 'true' "
                    "to use what can be read.",
                    s->path, s->offset - (int64_t)(s->have - s->used), what);
 }
@@ -117,7 +124,8 @@ static fm_status unpack_gzip(fm_byte_stream *s, char *out, size_t size, size_t *
     s->used = s->have - s->z.avail_in;
     *got = size - s->z.avail_out;
     s->mid_frame = code != Z_STREAM_END;
-    if (code == Z_STREAM_END && inflateReset(&s->z) != Z_OK) return damaged(s, "it cannot be unpacked", err);
+    if (code == Z_STREAM_END && inflateReset(&s->z) != Z_OK)
+        return damaged(s, "it cannot be unpacked", err);
     if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR)
         return damaged(s, s->z.msg ? s->z.msg : "it cannot be unpacked", err);
     return FM_OK;

@@ -20,10 +20,12 @@ typedef struct lister {
     size_t n, cap;
 } lister;
 
-/* Spark's rule: _x and .x are not there, but _x=1 is (a partition folder), as are summary files of Parquet. */
+/* Spark's rule: _x and .x are not there, but _x=1 is (a partition folder), as are summary files of
+ * Parquet. */
 static bool is_hidden(fm_str name)
 {
-    if (fm_str_starts(name, FM_STR("_common_metadata")) || fm_str_starts(name, FM_STR("_metadata"))) return false;
+    if (fm_str_starts(name, FM_STR("_common_metadata")) || fm_str_starts(name, FM_STR("_metadata")))
+        return false;
     if (name.len && name.ptr[0] == '_') return !memchr(name.ptr, '=', name.len);
     return (name.len && name.ptr[0] == '.') || fm_str_ends(name, FM_STR("._COPYING_"));
 }
@@ -65,8 +67,8 @@ static fm_status add_folder(lister *s, fm_str dir, bool in_partition, int depth,
     size_t n;
 
     if (depth > FOLDER_DEPTH_MAX)
-        return fm_fail(err, FM_LIMIT, "FLOODMARK_LIMIT", "Folder '%.*s' is nested deeper than %d.", FM_STR_ARG(dir),
-                       FOLDER_DEPTH_MAX);
+        return fm_fail(err, FM_LIMIT, "FLOODMARK_LIMIT", "Folder '%.*s' is nested deeper than %d.",
+                       FM_STR_ARG(dir), FOLDER_DEPTH_MAX);
     fm_status st = fm_fs_list(s->l->fs, dir.ptr, s->arena, &entries, &n, err);
     if (st == FM_NOT_FOUND && depth > 0) return FM_OK; /* gone since its parent was listed */
     if (st != FM_OK) return st;
@@ -77,8 +79,10 @@ static fm_status add_folder(lister *s, fm_str dir, bool in_partition, int depth,
         if (entries[i].stat.is_dir && !partition && !s->l->recursive) continue;
         fm_str path = fm_arena_printf(s->arena, "%s/%s", dir.len == 1 ? "" : dir.ptr, name.ptr);
         if (!path.ptr) return fm_no_memory(s->arena, err);
-        if (entries[i].stat.is_dir) FM_TRY(add_folder(s, path, partition, depth + 1, err));
-        else FM_TRY(add_file(s, path, &entries[i].stat, err));
+        if (entries[i].stat.is_dir)
+            FM_TRY(add_folder(s, path, partition, depth + 1, err));
+        else
+            FM_TRY(add_file(s, path, &entries[i].stat, err));
     }
     return FM_OK;
 }
@@ -94,11 +98,14 @@ static fm_status add_logged(void *ctx, fm_str line, fm_error *err)
 
     FM_TRY(fm_json_read(s->arena, line, &entry, err));
     const fm_json *uri = fm_json_get(entry, "path"), *action = fm_json_get(entry, "action");
-    if (!uri || uri->kind != FM_JSON_STRING || !fm_json_i64(fm_json_get(entry, "size"), &stat.size) ||
+    if (!uri || uri->kind != FM_JSON_STRING ||
+        !fm_json_i64(fm_json_get(entry, "size"), &stat.size) ||
         !fm_json_i64(fm_json_get(entry, "modificationTime"), &stat.modified_ms))
-        return fm_fail(err, FM_CORRUPT, "FLOODMARK_CORRUPT_LOG", "A line of the log %s is not understood: %.*s.",
-                       sink_log_name, FM_STR_ARG(line));
-    if (action && action->kind == FM_JSON_STRING && !fm_str_eq(action->text, FM_STR("add"))) return FM_OK;
+        return fm_fail(err, FM_CORRUPT, "FLOODMARK_CORRUPT_LOG",
+                       "A line of the log %s is not understood: %.*s.", sink_log_name,
+                       FM_STR_ARG(line));
+    if (action && action->kind == FM_JSON_STRING && !fm_str_eq(action->text, FM_STR("add")))
+        return FM_OK;
     FM_TRY(fm_file_path(s->arena, uri->text, &path, err));
     return add_file(s, path, &stat, err);
 }
@@ -108,8 +115,10 @@ static fm_status add_sink_log(lister *s, const char *dir, fm_error *err)
     static const fm_file_log_settings settings = FM_FILE_LOG_DEFAULTS;
     fm_file_log log;
 
-    FM_TRY(fm_file_log_open(&log, s->l->fs, s->l->clock, dir, "file sink log", &settings, false, s->arena, err));
-    return fm_context(err, fm_file_log_read_all(&log, add_logged, s, err), "listing the folder of '%s'", dir);
+    FM_TRY(fm_file_log_open(&log, s->l->fs, s->l->clock, dir, "file sink log", &settings, false,
+                            s->arena, err));
+    return fm_context(err, fm_file_log_read_all(&log, add_logged, s, err),
+                      "listing the folder of '%s'", dir);
 }
 
 /* ---- all of it ---- */
@@ -137,7 +146,8 @@ static fm_status add_root(lister *s, fm_str path, fm_error *err)
 
     if (st == FM_NOT_FOUND && !s->l->is_glob)
         return fm_fail(err, FM_NOT_FOUND, "PATH_NOT_FOUND",
-                       "Path does not exist: file:%.*s. Make the folder, or correct option path.", FM_STR_ARG(path));
+                       "Path does not exist: file:%.*s. Make the folder, or correct option path.",
+                       FM_STR_ARG(path));
     if (st == FM_NOT_FOUND) return FM_OK;
     if (st != FM_OK) return st;
     if (stat.is_dir) return add_folder(s, path, false, 0, err);
@@ -153,7 +163,8 @@ fm_status fm_file_list(const fm_file_listing *l, bool latest_first, fm_arena *ar
     *has_sink_log = false;
     fm_str log = fm_arena_printf(arena, "%.*s/%s", (int)l->path.len, l->path.ptr, sink_log_name);
     if (!log.ptr) return fm_no_memory(arena, err);
-    if (!l->is_glob && l->obey_sink_log && fm_fs_stat(l->fs, log.ptr, &stat, NULL) == FM_OK && stat.is_dir) {
+    if (!l->is_glob && l->obey_sink_log && fm_fs_stat(l->fs, log.ptr, &stat, NULL) == FM_OK &&
+        stat.is_dir) {
         *has_sink_log = true;
         FM_TRY(add_sink_log(&s, log.ptr, err));
     } else if (l->is_glob) {

@@ -1,5 +1,5 @@
-/* source/file_list.h: which files a path stands for: folders, patterns, folders named k=v, the log that a file sink
- * left in a folder. */
+/* source/file_list.h: which files a path stands for: folders, patterns, folders named k=v, the log
+ * that a file sink left in a folder. */
 #ifndef FM_SOURCE_FILE_LIST_H
 #define FM_SOURCE_FILE_LIST_H
 
@@ -8,28 +8,31 @@
 #include "os/fs.h"
 
 typedef struct fm_listed_file {
-    fm_str path;          /* absolute, plain */
-    int64_t size;         /* bytes */
+    fm_str path;  /* absolute, plain */
+    int64_t size; /* bytes */
     int64_t modified_ms;
 } fm_listed_file;
 
 typedef struct fm_file_listing {
     fm_fs *fs;
     fm_clock *clock;
-    fm_str path;          /* absolute; may hold a pattern */
+    fm_str path; /* absolute; may hold a pattern */
     bool is_glob;
-    bool recursive;       /* recursiveFileLookup */
-    bool obey_sink_log;   /* a folder with _spark_metadata holds what that says */
-    fm_str name_filter;   /* pathGlobFilter; empty: all */
-    int64_t after_ms, before_ms; /* modifiedAfter, modifiedBefore: exclusive bounds; INT64_MIN, INT64_MAX: none */
+    bool recursive;     /* recursiveFileLookup */
+    bool obey_sink_log; /* a folder with _spark_metadata holds what that says */
+    fm_str name_filter; /* pathGlobFilter; empty: all */
+    int64_t after_ms,
+        before_ms; /* modifiedAfter, modifiedBefore: exclusive bounds; INT64_MIN, INT64_MAX: none */
 } fm_file_listing;
 
-/* Files in order of modification time, then path; latest_first turns the time around. Hidden names (_..., ....) are
- * left out. *has_sink_log: the listing came from a log. FM_NOT_FOUND: the path is no pattern and not there. */
+/* Files in order of modification time, then path; latest_first turns the time around. Hidden names
+ * (_..., ....) are left out. *has_sink_log: the listing came from a log. FM_NOT_FOUND: the path is
+ * no pattern and not there. */
 fm_status fm_file_list(const fm_file_listing *l, bool latest_first, fm_arena *arena,
                        fm_listed_file **out, size_t *n, bool *has_sink_log, fm_error *err);
 
-/* k=v components of a path below base, in order: names and unescaped values (ptr NULL for Hive's null). */
+/* k=v components of a path below base, in order: names and unescaped values (ptr NULL for Hive's
+ * null). */
 typedef struct fm_path_value {
     fm_str name, value;
 } fm_path_value;

@@ -4,9 +4,10 @@
  *                          from                      to
  *     piece                        ^^^^^^^^^^^^^^^^^^^^^^^^^^
  *
- * A piece begins behind the first \n at or after `from` (the first piece: at 0) and ends with the line that
- * holds the byte `to`, or starts there. So pieces of any file meet without gap or overlap, whoever
- * reads them. A block holds whole records; what is behind the last one is moved to the front and read on. */
+ * A piece begins behind the first \n at or after `from` (the first piece: at 0) and ends with the
+ * line that holds the byte `to`, or starts there. So pieces of any file meet without gap or
+ * overlap, whoever reads them. A block holds whole records; what is behind the last one is moved to
+ * the front and read on. */
 #include "source/file_source.h"
 
 #include "base/limits.h"
@@ -24,31 +25,33 @@ typedef struct file_reader {
     fm_split_reader base;
     fm_file_source *source;
     fm_reader *reader;
-    fm_arena *batches;     /* the format's */
-    fm_arena *scratch;     /* columns added here */
-    char *buf;             /* [cap], then FM_BLOCK_PADDING */
+    fm_arena *batches; /* the format's */
+    fm_arena *scratch; /* columns added here */
+    char *buf;         /* [cap], then FM_BLOCK_PADDING */
     size_t cap, len;
     int64_t rows, bad;
     /* the split being read: */
     const fm_file_split *split;
     fm_byte_stream *stream;
-    int64_t offset;        /* of buf[0] in the file */
-    int64_t line;          /* of buf[0]; 0: not counted */
-    bool at_end;           /* no bytes follow */
+    int64_t offset; /* of buf[0] in the file */
+    int64_t line;   /* of buf[0]; 0: not counted */
+    bool at_end;    /* no bytes follow */
     push_fn push;
     void *push_ctx;
-    bool push_failed;      /* a failure is the receiver's, not the file's */
+    bool push_failed; /* a failure is the receiver's, not the file's */
 } file_reader;
 
 fm_status fm_file_missing(const char *path, fm_error *err)
 {
     return fm_fail(err, FM_UNAVAILABLE, "FAILED_READ_FILE.FILE_NOT_EXIST",
-                   "File '%s' does not exist, but it belongs to this query's input. Put it back, or set option "
+                   "File '%s' does not exist, but it belongs to this query's input. Put it back, "
+                   "or set option "
                    "ignoreMissingFiles to 'true' to go on without it.",
                    path);
 }
 
-fm_status fm_file_reader_open(fm_source *source, fm_arena *arena, fm_split_reader **out, fm_error *err)
+fm_status fm_file_reader_open(fm_source *source, fm_arena *arena, fm_split_reader **out,
+                              fm_error *err)
 {
     file_reader *r = calloc(1, sizeof *r);
 
@@ -90,19 +93,22 @@ void fm_file_reader_counts(fm_split_reader *reader, int64_t *rows, int64_t *bad)
 
 /* ---- columns that do not stand in the file ---- */
 
-static fm_status position_column(file_reader *r, const int64_t *lines, int32_t rows, fm_vec *out, fm_error *err)
+static fm_status position_column(file_reader *r, const int64_t *lines, int32_t rows, fm_vec *out,
+                                 fm_error *err)
 {
     FM_TRY(fm_vec_init(out, fm_type_string(), rows, r->scratch, err));
     fm_view *views = fm_vec_view_out(out);
     for (int32_t i = 0; i < rows; i++) {
-        fm_str text = fm_arena_printf(r->scratch, "%.*s:%" PRId64, FM_STR_ARG(r->split->path), lines ? lines[i] : 0);
+        fm_str text = fm_arena_printf(r->scratch, "%.*s:%" PRId64, FM_STR_ARG(r->split->path),
+                                      lines ? lines[i] : 0);
         if (!text.ptr) return fm_no_memory(r->scratch, err);
         views[i] = fm_view_of(text.ptr, text.len);
     }
     return FM_OK;
 }
 
-static fm_status push_full(file_reader *r, const fm_batch *batch, const int64_t *lines, fm_error *err)
+static fm_status push_full(file_reader *r, const fm_batch *batch, const int64_t *lines,
+                           fm_error *err)
 {
     const fm_file_source *s = r->source;
 
@@ -112,11 +118,14 @@ static fm_status push_full(file_reader *r, const fm_batch *batch, const int64_t 
     if (!columns) return fm_no_memory(r->scratch, err);
     for (int32_t i = 0; i < s->n_wanted; i++) {
         const fm_file_column *c = &s->columns[i];
-        if (c->from_path < 0) columns[i] = batch->columns[c->from_format];
+        if (c->from_path < 0)
+            columns[i] = batch->columns[c->from_format];
         else
-            FM_TRY(fm_vec_repeat(&columns[i], &r->split->partition_values[c->from_path], 0, batch->rows, r->scratch, err));
+            FM_TRY(fm_vec_repeat(&columns[i], &r->split->partition_values[c->from_path], 0,
+                                 batch->rows, r->scratch, err));
     }
-    if (s->want_position) FM_TRY(position_column(r, lines, batch->rows, &columns[s->n_wanted], err));
+    if (s->want_position)
+        FM_TRY(position_column(r, lines, batch->rows, &columns[s->n_wanted], err));
     fm_batch full = {.schema = s->out_schema, .rows = batch->rows, .columns = columns};
     return r->push(r->push_ctx, &full, err);
 }
@@ -149,15 +158,17 @@ static fm_status make_room(file_reader *r, size_t more, fm_error *err)
     return FM_OK;
 }
 
-/* Reads on behind what is in the buffer: to a whole block, or doubling a record that is longer; a piece up to its
- * end and then in small steps. */
+/* Reads on behind what is in the buffer: to a whole block, or doubling a record that is longer; a
+ * piece up to its end and then in small steps. */
 static fm_status fill(file_reader *r, fm_error *err)
 {
     size_t size = r->len < FM_BLOCK_SIZE ? FM_BLOCK_SIZE - r->len : r->len, got;
     int64_t to = r->split->to, left = to - (r->offset + (int64_t)r->len);
 
-    if (r->len + size > FM_ROW_SIZE_MAX && r->len < FM_ROW_SIZE_MAX) size = FM_ROW_SIZE_MAX - r->len;
-    if (to >= 0 && left < (int64_t)size - TAIL_SIZE) size = TAIL_SIZE + (left > 0 ? (size_t)left : 0);
+    if (r->len + size > FM_ROW_SIZE_MAX && r->len < FM_ROW_SIZE_MAX)
+        size = FM_ROW_SIZE_MAX - r->len;
+    if (to >= 0 && left < (int64_t)size - TAIL_SIZE)
+        size = TAIL_SIZE + (left > 0 ? (size_t)left : 0);
     FM_TRY(make_room(r, size, err));
     FM_TRY(fm_byte_stream_read(r->stream, r->buf + r->len, size, &got, err));
     r->len += got;
@@ -186,21 +197,22 @@ static fm_status find_start(file_reader *r, fm_error *err)
     }
 }
 
-/* How much of the buffer is whole records of this piece; 0: more must be read. *last: the piece ends with them. */
+/* How much of the buffer is whole records of this piece; 0: more must be read. *last: the piece
+ * ends with them. */
 static size_t whole_part(file_reader *r, bool *last)
 {
     int64_t to = r->split->to;
 
     *last = true;
     if (to >= 0 && r->offset > to) return 0;
-    if (to >= 0 && to < r->offset + (int64_t)r->len) {
+    if (to >= 0 && r->len && to < r->offset + (int64_t)r->len) {
         size_t from = (size_t)(to - r->offset);
         const char *nl = memchr(r->buf + from, '\n', r->len - from);
         if (nl) return (size_t)(nl - r->buf) + 1;
     }
     if (r->at_end) return r->len;
     *last = false;
-    return r->source->format->whole_records(r->reader, r->buf, r->len);
+    return r->len ? r->source->format->whole_records(r->reader, r->buf, r->len) : 0;
 }
 
 /* ---- blocks ---- */
@@ -221,7 +233,8 @@ static int64_t lines_before(const file_reader *r, int64_t offset)
     int64_t lines = 0;
     char *buf = malloc(FM_BLOCK_SIZE);
 
-    if (!buf || fm_byte_stream_open(r->source->env.fs, r->split->path.ptr, &s, NULL) != FM_OK) lines = -1;
+    if (!buf || fm_byte_stream_open(r->source->env.fs, r->split->path.ptr, &s, NULL) != FM_OK)
+        lines = -1;
     while (lines >= 0 && offset > 0) {
         size_t got, size = offset < FM_BLOCK_SIZE ? (size_t)offset : FM_BLOCK_SIZE;
         if (fm_byte_stream_read(s, buf, size, &got, NULL) != FM_OK || got < size) {
@@ -236,8 +249,8 @@ static int64_t lines_before(const file_reader *r, int64_t offset)
     return lines;
 }
 
-/* A bad record ends the query, in a piece whose lines are not numbered: reads the block once more, knowing its first
- * line, so that the message can say where to look. */
+/* A bad record ends the query, in a piece whose lines are not numbered: reads the block once more,
+ * knowing its first line, so that the message can say where to look. */
 static void say_line(file_reader *r, fm_block *block, fm_error *err)
 {
     fm_read_counts counts = {0};
@@ -247,12 +260,15 @@ static void say_line(file_reader *r, fm_block *block, fm_error *err)
 
     if (lines < 0 || !err) return;
     block->first_line = lines + 1;
-    if (r->source->format->read_block(r->reader, block, r->batches, &out, &counts, &again) == FM_INVALID) *err = again;
+    if (r->source->format->read_block(r->reader, block, r->batches, &out, &counts, &again) ==
+        FM_INVALID)
+        *err = again;
 }
 
 static fm_status read_block(file_reader *r, size_t len, fm_error *err)
 {
-    char saved[FM_BLOCK_PADDING]; /* the block is followed by zeros, in the buffer by the next record */
+    char saved[FM_BLOCK_PADDING]; /* the block is followed by zeros, in the buffer by the next
+                                     record */
     fm_read_counts counts = {0};
     fm_batch_out out = {r, push_batch};
     fm_block block = {r->buf, len, r->split->path, r->offset, r->line};
@@ -287,8 +303,8 @@ static fm_status read_piece(file_reader *r, fm_wake *cancelled, fm_error *err)
     return FM_OK;
 }
 
-fm_status fm_file_reader_read(fm_split_reader *reader, const fm_split *split, push_fn push, void *ctx,
-                              fm_wake *cancelled, fm_error *err)
+fm_status fm_file_reader_read(fm_split_reader *reader, const fm_split *split, push_fn push,
+                              void *ctx, fm_wake *cancelled, fm_error *err)
 {
     file_reader *r = (file_reader *)reader;
     const fm_file_options *o = &r->source->options;
@@ -302,7 +318,8 @@ fm_status fm_file_reader_read(fm_split_reader *reader, const fm_split *split, pu
     r->offset = r->split->from;
     r->line = r->source->want_position ? 1 : 0;
     fm_status st = fm_byte_stream_open(r->source->env.fs, r->split->path.ptr, &r->stream, err);
-    if (st == FM_NOT_FOUND) return o->ignore_missing ? FM_OK : fm_file_missing(r->split->path.ptr, err);
+    if (st == FM_NOT_FOUND)
+        return o->ignore_missing ? FM_OK : fm_file_missing(r->split->path.ptr, err);
     if (st != FM_OK) return st;
     if (r->split->from > 0) fm_byte_stream_seek(r->stream, r->split->from);
     st = read_piece(r, cancelled, err);

@@ -5,7 +5,10 @@
 
 #include <stdlib.h>
 
-void fm_seen_init(fm_seen_files *s, int64_t max_age_ms) { *s = (fm_seen_files){.max_age_ms = max_age_ms}; }
+void fm_seen_init(fm_seen_files *s, int64_t max_age_ms)
+{
+    *s = (fm_seen_files){.max_age_ms = max_age_ms};
+}
 
 void fm_seen_fini(fm_seen_files *s)
 {
@@ -20,7 +23,8 @@ static fm_seen_file *find(fm_seen_file *slots, size_t cap, fm_str key)
 {
     size_t at = (size_t)fm_hash_bytes(key.ptr, key.len) & (cap - 1);
 
-    while (slots[at].key && !fm_str_eq((fm_str){slots[at].key, slots[at].len}, key)) at = (at + 1) & (cap - 1);
+    while (slots[at].key && !fm_str_eq((fm_str){slots[at].key, slots[at].len}, key))
+        at = (at + 1) & (cap - 1);
     return &slots[at];
 }
 

@@ -1,6 +1,7 @@
 /* source/file_seen.h: the files that a stream has taken already.
  *
- * What is older than the newest file minus maxFileAge is forgotten, and then not taken again because it is old. */
+ * What is older than the newest file minus maxFileAge is forgotten, and then not taken again
+ * because it is old. */
 #ifndef FM_SOURCE_FILE_SEEN_H
 #define FM_SOURCE_FILE_SEEN_H
 
@@ -8,17 +9,17 @@
 #include "base/str.h"
 
 typedef struct fm_seen_file {
-    char *key;             /* NULL: free */
+    char *key; /* NULL: free */
     uint32_t len;
     int64_t modified_ms;
 } fm_seen_file;
 
 typedef struct fm_seen_files {
-    fm_seen_file *slots;   /* [cap], open addressing */
+    fm_seen_file *slots; /* [cap], open addressing */
     size_t cap, n;
-    int64_t max_age_ms;    /* INT64_MAX: nothing is too old */
-    int64_t latest_ms;     /* newest file seen */
-    int64_t purged_ms;     /* older ones were forgotten */
+    int64_t max_age_ms; /* INT64_MAX: nothing is too old */
+    int64_t latest_ms;  /* newest file seen */
+    int64_t purged_ms;  /* older ones were forgotten */
 } fm_seen_files;
 
 void fm_seen_init(fm_seen_files *s, int64_t max_age_ms);

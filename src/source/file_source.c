@@ -1,7 +1,7 @@
 /* source/file_source.c: files as a source, batch and stream: options, schema, planning.
  *
- * The files of a format are a source of the format's name. A micro-batch's files are cut into pieces of PIECE_SIZE,
- * whatever the number of workers, so that a replay has the same splits. */
+ * The files of a format are a source of the format's name. A micro-batch's files are cut into
+ * pieces of PIECE_SIZE, whatever the number of workers, so that a replay has the same splits. */
 #include "source/file_source.h"
 
 #include "base/limits.h"
@@ -16,9 +16,9 @@
 #include <stdlib.h>
 
 enum {
-    PIECE_SIZE = 4 << 20,            /* bytes of a file one split reads */
-    SAMPLE_SIZE_MAX = 64 << 20,      /* bytes of one file that inference looks at */
-    SAMPLE_TOTAL_MAX = 256 << 20     /* bytes of all of them */
+    PIECE_SIZE = 4 << 20,        /* bytes of a file one split reads */
+    SAMPLE_SIZE_MAX = 64 << 20,  /* bytes of one file that inference looks at */
+    SAMPLE_TOTAL_MAX = 256 << 20 /* bytes of all of them */
 };
 
 static const char *const file_options[] = {"path",
@@ -42,7 +42,10 @@ static const char *const file_options[] = {"path",
 
 /* ---- options ---- */
 
-static const fm_format *format_of(const fm_table_def *table) { return fm_format_find(table->format); }
+static const fm_format *format_of(const fm_table_def *table)
+{
+    return fm_format_find(table->format);
+}
 
 static fm_status check_names(const fm_table_def *table, const fm_format *format, fm_error *err)
 {
@@ -55,17 +58,18 @@ static fm_status check_names(const fm_table_def *table, const fm_format *format,
     return fm_options_check(&table->options, what, known, 3, err);
 }
 
-static fm_status read_path(const fm_source_env *env, const fm_table_def *table, fm_arena *arena, fm_str *out,
-                           fm_error *err)
+static fm_status read_path(const fm_source_env *env, const fm_table_def *table, fm_arena *arena,
+                           fm_str *out, fm_error *err)
 {
     fm_str path = fm_options_get(&table->options, "path", (fm_str){"", 0});
 
     if (path.len == 0)
-        return fm_fail(err, FM_INVALID, "FLOODMARK_MISSING_OPTION",
-                       "Table %.*s: option path is missing. Say where its files are: OPTIONS (path 'in/').",
-                       FM_STR_ARG(table->name));
+        return fm_fail(
+            err, FM_INVALID, "FLOODMARK_MISSING_OPTION",
+            "Table %.*s: option path is missing. Say where its files are: OPTIONS (path 'in/').",
+            FM_STR_ARG(table->name));
     FM_TRY(fm_user_path(arena, path, &path, err));
-    return fm_fs_absolute(env->fs, path.ptr, arena, out, err);
+    return fm_fs_absolute(env->fs, path, arena, out, err);
 }
 
 static fm_status read_limits(const fm_options *o, fm_file_options *out, fm_error *err)
@@ -74,23 +78,26 @@ static fm_status read_limits(const fm_options *o, fm_file_options *out, fm_error
     FM_TRY(fm_options_i64(o, "maxBytesPerTrigger", 0, 1, INT64_MAX, &out->bytes_max, err));
     if (out->files_max && out->bytes_max)
         return fm_fail(err, FM_INVALID, "FLOODMARK_INVALID_OPTION",
-                       "Options maxFilesPerTrigger and maxBytesPerTrigger exclude each other: give one of them.");
+                       "Options maxFilesPerTrigger and maxBytesPerTrigger exclude each other: give "
+                       "one of them.");
     FM_TRY(fm_options_bool(o, "latestFirst", false, &out->latest_first, err));
     FM_TRY(fm_options_bool(o, "fileNameOnly", false, &out->name_only, err));
     FM_TRY(fm_options_i64(o, "maxCachedFiles", 10000, 0, INT64_MAX, &out->cached_max, err));
     const fm_option *ratio = fm_options_find(o, "discardCachedInputRatio");
     out->discard_ratio = 0.2;
-    if (ratio && (!fm_text_to_double(ratio->value, &out->discard_ratio) || !(out->discard_ratio >= 0) ||
-                  out->discard_ratio > 1))
+    if (ratio && (!fm_text_to_double(ratio->value, &out->discard_ratio) ||
+                  !(out->discard_ratio >= 0) || out->discard_ratio > 1))
         return fm_fail(err, FM_INVALID, "FLOODMARK_INVALID_OPTION",
-                       "Option discardCachedInputRatio '%.*s' must be a number from 0 to 1.", FM_STR_ARG(ratio->value));
+                       "Option discardCachedInputRatio '%.*s' must be a number from 0 to 1.",
+                       FM_STR_ARG(ratio->value));
     int64_t age_us;
     FM_TRY(fm_options_duration(o, "maxFileAge", INT64_C(7) * 86400 * 1000000, &age_us, err));
     out->max_age_ms = age_us / 1000;
     return FM_OK;
 }
 
-/* The archive must not lie where the source looks: as deep as the shorter of both paths reaches they must differ. */
+/* The archive must not lie where the source looks: as deep as the shorter of both paths reaches
+ * they must differ. */
 static bool archive_in_source(fm_str archive, fm_str pattern)
 {
     size_t a = 0, p = 0;
@@ -105,8 +112,8 @@ static bool archive_in_source(fm_str archive, fm_str pattern)
     return true;
 }
 
-static fm_status read_cleaning(const fm_source_env *env, const fm_options *o, fm_arena *arena, fm_file_options *out,
-                               fm_error *err)
+static fm_status read_cleaning(const fm_source_env *env, const fm_options *o, fm_arena *arena,
+                               fm_file_options *out, fm_error *err)
 {
     fm_str mode = fm_options_get(o, "cleanSource", FM_STR("off"));
     fm_str dir = fm_options_get(o, "sourceArchiveDir", (fm_str){"", 0});
@@ -116,57 +123,66 @@ static fm_status read_cleaning(const fm_source_env *env, const fm_options *o, fm
     if (out->clean == FM_CLEAN_DELETE) return FM_OK;
     if (!fm_str_eq_ci(mode, FM_STR("archive")))
         return fm_fail(err, FM_INVALID, "FLOODMARK_INVALID_OPTION",
-                       "Option cleanSource '%.*s' is not known: use archive, delete or off.", FM_STR_ARG(mode));
+                       "Option cleanSource '%.*s' is not known: use archive, delete or off.",
+                       FM_STR_ARG(mode));
     if (dir.len == 0)
-        return fm_fail(err, FM_INVALID, "FLOODMARK_MISSING_OPTION",
-                       "Option cleanSource 'archive' needs option sourceArchiveDir: where finished files go.");
+        return fm_fail(
+            err, FM_INVALID, "FLOODMARK_MISSING_OPTION",
+            "Option cleanSource 'archive' needs option sourceArchiveDir: where finished files go.");
     FM_TRY(fm_user_path(arena, dir, &dir, err));
-    FM_TRY(fm_fs_absolute(env->fs, dir.ptr, arena, &out->archive_dir, err));
+    FM_TRY(fm_fs_absolute(env->fs, dir, arena, &out->archive_dir, err));
     if (!archive_in_source(out->archive_dir, out->listing.path)) return FM_OK;
     return fm_fail(err, FM_INVALID, "FLOODMARK_INVALID_OPTION",
-                   "Option sourceArchiveDir '%.*s' lies within the source's path '%.*s', or around it: archived files "
+                   "Option sourceArchiveDir '%.*s' lies within the source's path '%.*s', or around "
+                   "it: archived files "
                    "would be read again. Choose a folder beside it.",
                    FM_STR_ARG(out->archive_dir), FM_STR_ARG(out->listing.path));
 }
 
 /* modifiedAfter, modifiedBefore: a local time of the session, for batch reads. */
-static fm_status read_time(const fm_source_env *env, const fm_options *o, const char *key, bool is_stream, int64_t *out,
-                           fm_error *err)
+static fm_status read_time(const fm_source_env *env, const fm_options *o, const char *key,
+                           bool is_stream, int64_t *out, fm_error *err)
 {
     const fm_option *option = fm_options_find(o, key);
     int64_t us;
 
     if (!option) return FM_OK;
     if (is_stream)
-        return fm_fail(err, FM_INVALID, "FLOODMARK_INVALID_OPTION", "Option %s is for batch reads; leave it out of a stream.",
-                       key);
+        return fm_fail(err, FM_INVALID, "FLOODMARK_INVALID_OPTION",
+                       "Option %s is for batch reads; leave it out of a stream.", key);
     if (!fm_text_to_timestamp(option->value, env->conf->zone, &us))
         return fm_fail(err, FM_INVALID, "FLOODMARK_INVALID_OPTION",
-                       "Option %s '%.*s' is no time: write it like 2026-01-01T10:00:00.", key, FM_STR_ARG(option->value));
+                       "Option %s '%.*s' is no time: write it like 2026-01-01T10:00:00.", key,
+                       FM_STR_ARG(option->value));
     *out = us / 1000;
     return FM_OK;
 }
 
-static fm_status read_options(const fm_source_env *env, const fm_table_def *table, bool is_stream, fm_arena *arena,
-                              fm_file_options *out, fm_error *err)
+static fm_status read_options(const fm_source_env *env, const fm_table_def *table, bool is_stream,
+                              fm_arena *arena, fm_file_options *out, fm_error *err)
 {
     const fm_options *o = &table->options;
     fm_file_listing *l = &out->listing;
     bool ignore_log;
 
-    *out = (fm_file_options){.listing = {.fs = env->fs, .clock = env->clock, .after_ms = INT64_MIN, .before_ms = INT64_MAX}};
+    *out = (fm_file_options){
+        .listing = {
+            .fs = env->fs, .clock = env->clock, .after_ms = INT64_MIN, .before_ms = INT64_MAX}};
     FM_TRY(read_path(env, table, arena, &l->path, err));
     l->is_glob = fm_is_glob(l->path);
     l->name_filter = fm_arena_str(arena, fm_options_get(o, "pathGlobFilter", (fm_str){"", 0}));
     if (!l->name_filter.ptr) return fm_no_memory(arena, err);
     FM_TRY(fm_options_bool(o, "recursiveFileLookup", false, &l->recursive, err));
-    FM_TRY(fm_options_bool(env->session, "spark.sql.streaming.fileStreamSink.ignoreMetadata", false, &ignore_log, err));
+    FM_TRY(fm_options_bool(env->session, "spark.sql.streaming.fileStreamSink.ignoreMetadata", false,
+                           &ignore_log, err));
     l->obey_sink_log = !ignore_log;
     FM_TRY(read_time(env, o, "modifiedAfter", is_stream, &l->after_ms, err));
     FM_TRY(read_time(env, o, "modifiedBefore", is_stream, &l->before_ms, err));
     bool missing, corrupt;
-    FM_TRY(fm_options_bool(env->session, "spark.sql.files.ignoreMissingFiles", false, &missing, err));
-    FM_TRY(fm_options_bool(env->session, "spark.sql.files.ignoreCorruptFiles", false, &corrupt, err));
+    FM_TRY(
+        fm_options_bool(env->session, "spark.sql.files.ignoreMissingFiles", false, &missing, err));
+    FM_TRY(
+        fm_options_bool(env->session, "spark.sql.files.ignoreCorruptFiles", false, &corrupt, err));
     FM_TRY(fm_options_bool(o, "ignoreMissingFiles", missing, &out->ignore_missing, err));
     FM_TRY(fm_options_bool(o, "ignoreCorruptFiles", corrupt, &out->ignore_corrupt, err));
     FM_TRY(read_limits(o, out, err));
@@ -176,8 +192,8 @@ static fm_status read_options(const fm_source_env *env, const fm_table_def *tabl
 /* ---- schema ---- */
 
 /* Where k=v folders begin: the listed folder, or option basePath. */
-static fm_status base_path(const fm_source_env *env, const fm_table_def *table, const fm_file_options *o,
-                           fm_arena *arena, fm_str *out, fm_error *err)
+static fm_status base_path(const fm_source_env *env, const fm_table_def *table,
+                           const fm_file_options *o, fm_arena *arena, fm_str *out, fm_error *err)
 {
     const fm_option *base = fm_options_find(&table->options, "basePath");
     fm_str path;
@@ -185,7 +201,7 @@ static fm_status base_path(const fm_source_env *env, const fm_table_def *table, 
     *out = o->listing.path;
     if (!base) return FM_OK;
     FM_TRY(fm_user_path(arena, base->value, &path, err));
-    return fm_fs_absolute(env->fs, path.ptr, arena, out, err);
+    return fm_fs_absolute(env->fs, path, arena, out, err);
 }
 
 static int32_t find_field(const fm_type *type, fm_str name, bool case_sensitive)
@@ -197,7 +213,8 @@ static int32_t find_field(const fm_type *type, fm_str name, bool case_sensitive)
     return -1;
 }
 
-/* The type of a partition column that is not declared: INT, BIGINT, DOUBLE, DATE, TIMESTAMP or STRING, by its value. */
+/* The type of a partition column that is not declared: INT, BIGINT, DOUBLE, DATE, TIMESTAMP or
+ * STRING, by its value. */
 static const fm_type *value_type(const fm_source_env *env, fm_str value)
 {
     int64_t i;
@@ -205,24 +222,30 @@ static const fm_type *value_type(const fm_source_env *env, fm_str value)
     int32_t day;
 
     if (!value.ptr) return fm_type_string();
-    if (fm_str_to_i64(value, &i)) return i >= INT32_MIN && i <= INT32_MAX ? fm_type_i32() : fm_type_i64();
-    if (value.len && value.ptr[value.len - 1] <= '9' && fm_text_to_double(value, &d)) return fm_type_f64();
+    if (fm_str_to_i64(value, &i))
+        return i >= INT32_MIN && i <= INT32_MAX ? fm_type_i32() : fm_type_i64();
+    if (value.len && value.ptr[value.len - 1] <= '9' && fm_text_to_double(value, &d))
+        return fm_type_f64();
     if (value.len == 10 && fm_text_to_date(value, &day)) return fm_type_simple(FM_TYPE_DATE);
-    if (value.len > 10 && fm_text_to_timestamp(value, env->conf->zone, &i)) return fm_type_timestamp();
+    if (value.len > 10 && fm_text_to_timestamp(value, env->conf->zone, &i))
+        return fm_type_timestamp();
     return fm_type_string();
 }
 
-/* The partition columns: those that the table declares, or those in the path of the first file found. */
-static fm_status partition_fields(const fm_source_env *env, const fm_table_def *table, const fm_file_options *o,
-                                  const fm_listed_file *files, size_t n_files, fm_arena *arena, fm_field **out,
-                                  int32_t *n, fm_error *err)
+/* The partition columns: those that the table declares, or those in the path of the first file
+ * found. */
+static fm_status partition_fields(const fm_source_env *env, const fm_table_def *table,
+                                  const fm_file_options *o, const fm_listed_file *files,
+                                  size_t n_files, fm_arena *arena, fm_field **out, int32_t *n,
+                                  fm_error *err)
 {
     fm_path_value *values = NULL;
     int32_t n_values = 0;
     fm_str base;
 
     FM_TRY(base_path(env, table, o, arena, &base, err));
-    if (n_files && !o->listing.recursive) FM_TRY(fm_path_values(files[0].path, base, arena, &values, &n_values, err));
+    if (n_files && !o->listing.recursive)
+        FM_TRY(fm_path_values(files[0].path, base, arena, &values, &n_values, err));
     *n = table->n_partition_by ? table->n_partition_by : n_values;
     *out = fm_arena_array(arena, fm_field, *n);
     if (!*out) return fm_no_memory(arena, err);
@@ -238,11 +261,13 @@ static fm_status partition_fields(const fm_source_env *env, const fm_table_def *
     return FM_OK;
 }
 
-static fm_status read_sample(fm_fs *fs, const fm_listed_file *file, size_t size_max, fm_arena *arena, fm_str *out,
-                             fm_error *err)
+static fm_status read_sample(fm_fs *fs, const fm_listed_file *file, size_t size_max,
+                             fm_arena *arena, fm_str *out, fm_error *err)
 {
     fm_byte_stream *stream = NULL;
-    size_t cap = fm_is_packed(file->path) || file->size > (int64_t)size_max ? size_max : (size_t)file->size, got = 0;
+    size_t cap = fm_is_packed(file->path) || file->size > (int64_t)size_max ? size_max
+                                                                            : (size_t)file->size,
+           got = 0;
     char *buf = fm_arena_buffer(arena, cap + FM_BLOCK_PADDING, false);
 
     if (!buf) return fm_no_memory(arena, err);
@@ -257,7 +282,8 @@ static fm_status read_sample(fm_fs *fs, const fm_listed_file *file, size_t size_
 }
 
 static fm_status infer(const fm_source_env *env, const fm_table_def *table, const fm_format *format,
-                       const fm_listed_file *files, size_t n, fm_arena *arena, const fm_type **out, fm_error *err)
+                       const fm_listed_file *files, size_t n, fm_arena *arena, const fm_type **out,
+                       fm_error *err)
 {
     size_t left = SAMPLE_TOTAL_MAX;
     fm_arena *scratch = fm_arena_new(0);
@@ -267,15 +293,18 @@ static fm_status infer(const fm_source_env *env, const fm_table_def *table, cons
     for (size_t i = 0; st == FM_OK && i < n && left > 0; i++) {
         fm_str sample;
         fm_arena_reset(scratch);
-        st = read_sample(env->fs, &files[i], left < SAMPLE_SIZE_MAX ? left : SAMPLE_SIZE_MAX, scratch, &sample, err);
-        if (st == FM_OK) st = format->infer(&table->options, env->conf->zone, sample, arena, out, err);
+        st = read_sample(env->fs, &files[i], left < SAMPLE_SIZE_MAX ? left : SAMPLE_SIZE_MAX,
+                         scratch, &sample, err);
+        if (st == FM_OK)
+            st = format->infer(&table->options, env->conf->zone, sample, arena, out, err);
         left -= st == FM_OK && sample.len < left ? sample.len : 0;
         st = fm_context(err, st, "inferring the schema from '%s'", files[i].path.ptr);
     }
     fm_arena_free(scratch);
     if (st != FM_OK || *out) return st;
     return fm_fail(err, FM_INVALID, "UNABLE_TO_INFER_SCHEMA",
-                   "Unable to infer the schema of table %.*s: there are no files with rows in it. Declare the columns: "
+                   "Unable to infer the schema of table %.*s: there are no files with rows in it. "
+                   "Declare the columns: "
                    "CREATE TABLE %.*s (name TYPE, ...).",
                    FM_STR_ARG(table->name), FM_STR_ARG(table->name));
 }
@@ -290,13 +319,14 @@ typedef struct file_schema {
 static fm_status no_schema(const fm_table_def *table, fm_error *err)
 {
     return fm_fail(err, FM_INVALID, "FLOODMARK_STREAM_SCHEMA_REQUIRED",
-                   "Schema must be specified when a stream of files is read: declare the columns of table %.*s, or set "
+                   "Schema must be specified when a stream of files is read: declare the columns "
+                   "of table %.*s, or set "
                    "spark.sql.streaming.schemaInference to true.",
                    FM_STR_ARG(table->name));
 }
 
-static fm_status make_schema(const fm_source_env *env, const fm_table_def *table, bool is_stream, fm_arena *arena,
-                             file_schema *out, fm_error *err)
+static fm_status make_schema(const fm_source_env *env, const fm_table_def *table, bool is_stream,
+                             fm_arena *arena, file_schema *out, fm_error *err)
 {
     const fm_format *format = format_of(table);
     fm_file_options o;
@@ -304,16 +334,20 @@ static fm_status make_schema(const fm_source_env *env, const fm_table_def *table
     size_t n_files = 0;
     bool infers = true, has_log;
 
-    if (!format) return fm_fail(err, FM_INVALID, "DATA_SOURCE_NOT_FOUND", "Unknown format '%.*s'.", FM_STR_ARG(table->format));
+    if (!format)
+        return fm_fail(err, FM_INVALID, "DATA_SOURCE_NOT_FOUND", "Unknown format '%.*s'.",
+                       FM_STR_ARG(table->format));
     FM_TRY(check_names(table, format, err));
     FM_TRY(read_options(env, table, is_stream, arena, &o, err));
     if (is_stream)
-        FM_TRY(fm_options_bool(env->session, "spark.sql.streaming.schemaInference", false, &infers, err));
+        FM_TRY(fm_options_bool(env->session, "spark.sql.streaming.schemaInference", false, &infers,
+                               err));
     const fm_type *data = table->schema;
     if (!data && format->fixed_schema) data = format->fixed_schema(arena, &table->options);
     if (!data && (!infers || !format->infer)) return no_schema(table, err);
     FM_TRY(fm_file_list(&o.listing, false, arena, &files, &n_files, &has_log, err));
-    FM_TRY(partition_fields(env, table, &o, files, n_files, arena, &out->partitions, &out->n_partitions, err));
+    FM_TRY(partition_fields(env, table, &o, files, n_files, arena, &out->partitions,
+                            &out->n_partitions, err));
     if (!data) FM_TRY(infer(env, table, format, files, n_files, arena, &data, err));
     fm_field *fields = fm_arena_array(arena, fm_field, data->n_fields);
     int32_t n = 0;
@@ -329,8 +363,8 @@ static fm_status make_schema(const fm_source_env *env, const fm_table_def *table
     return out->data ? FM_OK : fm_no_memory(arena, err);
 }
 
-static fm_status file_schema_of(const fm_source_env *env, const fm_table_def *table, bool is_stream, fm_arena *arena,
-                                const fm_type **out, fm_error *err)
+static fm_status file_schema_of(const fm_source_env *env, const fm_table_def *table, bool is_stream,
+                                fm_arena *arena, const fm_type **out, fm_error *err)
 {
     file_schema s;
 
@@ -346,8 +380,10 @@ static fm_status file_schema_of(const fm_source_env *env, const fm_table_def *ta
 
 /* ---- opening ---- */
 
-/* Splits the wanted columns into those the format reads and those of the path; makes the schema of batches. */
-static fm_status plan_columns(fm_file_source *s, const fm_source_spec *spec, const file_schema *schema, fm_error *err)
+/* Splits the wanted columns into those the format reads and those of the path; makes the schema of
+ * batches. */
+static fm_status plan_columns(fm_file_source *s, const fm_source_spec *spec,
+                              const file_schema *schema, fm_error *err)
 {
     int32_t *wanted = fm_arena_array(s->arena, int32_t, spec->n_wanted);
     fm_field *fields = fm_arena_array(s->arena, fm_field, spec->n_wanted + 1);
@@ -356,7 +392,8 @@ static fm_status plan_columns(fm_file_source *s, const fm_source_spec *spec, con
     s->partitions = fm_arena_array(s->arena, fm_field, schema->n_partitions + spec->n_wanted);
     if (!wanted || !fields || !s->columns || !s->partitions) return fm_no_memory(s->arena, err);
     s->n_partitions = schema->n_partitions;
-    if (s->n_partitions) memcpy(s->partitions, schema->partitions, (size_t)s->n_partitions * sizeof *s->partitions);
+    if (s->n_partitions)
+        memcpy(s->partitions, schema->partitions, (size_t)s->n_partitions * sizeof *s->partitions);
     s->n_wanted = spec->n_wanted;
     s->read.n_wanted = 0;
     for (int32_t i = 0; i < spec->n_wanted; i++) {
@@ -364,8 +401,10 @@ static fm_status plan_columns(fm_file_source *s, const fm_source_spec *spec, con
         int32_t at = find_field(schema->data, fields[i].name, true);
         s->columns[i] = (fm_file_column){-1, -1};
         for (int32_t p = 0; at < 0 && p < schema->n_partitions; p++)
-            if (fm_str_eq_ci(schema->partitions[p].name, fields[i].name)) s->columns[i].from_path = p;
-        if (at < 0 && s->columns[i].from_path < 0) { /* its files are gone since the query was analysed */
+            if (fm_str_eq_ci(schema->partitions[p].name, fields[i].name))
+                s->columns[i].from_path = p;
+        if (at < 0 &&
+            s->columns[i].from_path < 0) { /* its files are gone since the query was analysed */
             s->columns[i].from_path = s->n_partitions;
             s->partitions[s->n_partitions++] = fields[i];
         }
@@ -379,8 +418,8 @@ static fm_status plan_columns(fm_file_source *s, const fm_source_spec *spec, con
     return s->out_schema ? FM_OK : fm_no_memory(s->arena, err);
 }
 
-static fm_status file_open(const fm_source_env *env, const fm_source_spec *spec, fm_arena *arena, fm_source **out,
-                           fm_error *err)
+static fm_status file_open(const fm_source_env *env, const fm_source_spec *spec, fm_arena *arena,
+                           fm_source **out, fm_error *err)
 {
     fm_file_source *s = fm_arena_one(arena, fm_file_source);
     file_schema schema;
@@ -427,8 +466,8 @@ static void file_close(fm_source *source)
 /* ---- splits ---- */
 
 /* One lane of a partition column's type from its text in the path. */
-static fm_status path_value(fm_file_source *s, const fm_field *field, fm_str text, fm_arena *arena, fm_vec *out,
-                            fm_error *err)
+static fm_status path_value(fm_file_source *s, const fm_field *field, fm_str text, fm_arena *arena,
+                            fm_vec *out, fm_error *err)
 {
     fm_view *view = fm_arena_one(arena, fm_view);
     fm_vec *in = fm_arena_one(arena, fm_vec);
@@ -445,7 +484,8 @@ static fm_status path_value(fm_file_source *s, const fm_field *field, fm_str tex
     return fm_cast_run(in, field->type, FM_CAST_ANSI, &s->conf, arena, out, err);
 }
 
-static fm_status path_vectors(fm_file_source *s, fm_str path, fm_arena *arena, const fm_vec **out, fm_error *err)
+static fm_status path_vectors(fm_file_source *s, fm_str path, fm_arena *arena, const fm_vec **out,
+                              fm_error *err)
 {
     fm_path_value *values;
     int32_t n;
@@ -461,8 +501,8 @@ static fm_status path_vectors(fm_file_source *s, fm_str path, fm_arena *arena, c
             if (fm_str_eq_ci(values[v].name, s->partitions[p].name)) text = values[v].value;
         fm_status st = path_value(s, &s->partitions[p], text, arena, &vecs[p], err);
         if (st != FM_OK)
-            return fm_context(err, st, "reading column %.*s from the path '%.*s'", FM_STR_ARG(s->partitions[p].name),
-                              FM_STR_ARG(path));
+            return fm_context(err, st, "reading column %.*s from the path '%.*s'",
+                              FM_STR_ARG(s->partitions[p].name), FM_STR_ARG(path));
     }
     *out = vecs;
     return FM_OK;
@@ -470,7 +510,8 @@ static fm_status path_vectors(fm_file_source *s, fm_str path, fm_arena *arena, c
 
 static bool can_cut(const fm_file_source *s, fm_str path)
 {
-    return !s->want_position && s->format->can_split && s->format->can_split(&s->table->options) && !fm_is_packed(path);
+    return !s->want_position && s->format->can_split && s->format->can_split(&s->table->options) &&
+           !fm_is_packed(path);
 }
 
 typedef struct split_list {
@@ -478,7 +519,8 @@ typedef struct split_list {
     size_t n, cap;
 } split_list;
 
-static fm_status add_split(split_list *l, fm_arena *arena, fm_file_split piece, int64_t size, fm_error *err)
+static fm_status add_split(split_list *l, fm_arena *arena, fm_file_split piece, int64_t size,
+                           fm_error *err)
 {
     fm_file_split *data = fm_arena_one(arena, fm_file_split);
 
@@ -497,14 +539,15 @@ static fm_status add_split(split_list *l, fm_arena *arena, fm_file_split piece, 
     return FM_OK;
 }
 
-static fm_status split_file(fm_file_source *s, const fm_listed_file *file, fm_arena *arena, split_list *out,
-                            fm_error *err)
+static fm_status split_file(fm_file_source *s, const fm_listed_file *file, fm_arena *arena,
+                            split_list *out, fm_error *err)
 {
     fm_file_split piece = {.path = file->path};
     fm_file_stat stat;
     fm_status st = fm_fs_stat(s->env.fs, file->path.ptr, &stat, err);
 
-    if (st == FM_NOT_FOUND) return s->options.ignore_missing ? FM_OK : fm_file_missing(file->path.ptr, err);
+    if (st == FM_NOT_FOUND)
+        return s->options.ignore_missing ? FM_OK : fm_file_missing(file->path.ptr, err);
     if (st != FM_OK) return st;
     if (s->n_partitions) FM_TRY(path_vectors(s, file->path, arena, &piece.partition_values, err));
     int64_t size = stat.size, step = can_cut(s, file->path) ? PIECE_SIZE : INT64_MAX;
@@ -517,8 +560,8 @@ static fm_status split_file(fm_file_source *s, const fm_listed_file *file, fm_ar
     }
 }
 
-static fm_status file_plan_splits(fm_source *source, fm_str start, fm_str end, int32_t workers, fm_arena *arena,
-                                  fm_split **out, int32_t *n, fm_error *err)
+static fm_status file_plan_splits(fm_source *source, fm_str start, fm_str end, int32_t workers,
+                                  fm_arena *arena, fm_split **out, int32_t *n, fm_error *err)
 {
     fm_file_source *s = (fm_file_source *)source;
     fm_listed_file *files;
@@ -527,10 +570,13 @@ static fm_status file_plan_splits(fm_source *source, fm_str start, fm_str end, i
     bool has_log;
 
     (void)workers;
-    if (s->is_stream) FM_TRY(fm_file_stream_files(s, start, end, arena, &files, &n_files, err));
-    else FM_TRY(fm_file_list(&s->options.listing, false, arena, &files, &n_files, &has_log, err));
+    if (s->is_stream)
+        FM_TRY(fm_file_stream_files(s, start, end, arena, &files, &n_files, err));
+    else
+        FM_TRY(fm_file_list(&s->options.listing, false, arena, &files, &n_files, &has_log, err));
     for (size_t i = 0; i < n_files; i++) FM_TRY(split_file(s, &files[i], arena, &splits, err));
-    if (splits.n > INT32_MAX) return fm_fail(err, FM_LIMIT, "FLOODMARK_LIMIT", "A micro-batch of too many files.");
+    if (splits.n > INT32_MAX)
+        return fm_fail(err, FM_LIMIT, "FLOODMARK_LIMIT", "A micro-batch of too many files.");
     *out = splits.items;
     *n = (int32_t)splits.n;
     return FM_OK;
@@ -543,15 +589,15 @@ static void file_description(const fm_source *source, fm_strbuf *out)
     fm_strbuf_printf(out, "FileStreamSource[file:%.*s]", FM_STR_ARG(s->options.listing.path));
 }
 
-#define FILE_SOURCE(format_name)                                                                  \
-    {                                                                                             \
-        .name = format_name, .options = file_options, .can_stream = true, .can_batch = true,      \
-        .schema = file_schema_of, .open = file_open, .close = file_close,                         \
-        .restore = fm_file_stream_restore, .latest_offset = fm_file_stream_latest,                \
-        .fix_target = fm_file_stream_fix, .plan_splits = file_plan_splits,                        \
-        .commit = fm_file_stream_commit, .description = file_description,                         \
-        .reader_open = fm_file_reader_open, .reader_read = fm_file_reader_read,                   \
-        .reader_counts = fm_file_reader_counts, .reader_close = fm_file_reader_close              \
+#define FILE_SOURCE(format_name)                                                                   \
+    {                                                                                              \
+        .name = format_name, .options = file_options, .can_stream = true, .can_batch = true,       \
+        .schema = file_schema_of, .open = file_open, .close = file_close,                          \
+        .restore = fm_file_stream_restore, .latest_offset = fm_file_stream_latest,                 \
+        .fix_target = fm_file_stream_fix, .plan_splits = file_plan_splits,                         \
+        .commit = fm_file_stream_commit, .description = file_description,                          \
+        .reader_open = fm_file_reader_open, .reader_read = fm_file_reader_read,                    \
+        .reader_counts = fm_file_reader_counts, .reader_close = fm_file_reader_close               \
     }
 
 const fm_source_type fm_source_json = FILE_SOURCE("json");

@@ -17,21 +17,21 @@ typedef enum fm_clean_mode { FM_CLEAN_OFF, FM_CLEAN_DELETE, FM_CLEAN_ARCHIVE } f
 typedef struct fm_file_options {
     fm_file_listing listing;
     bool ignore_missing, ignore_corrupt;
-    int64_t files_max;        /* maxFilesPerTrigger; 0: no limit */
-    int64_t bytes_max;        /* maxBytesPerTrigger; 0: no limit */
+    int64_t files_max; /* maxFilesPerTrigger; 0: no limit */
+    int64_t bytes_max; /* maxBytesPerTrigger; 0: no limit */
     bool latest_first;
-    bool name_only;           /* fileNameOnly */
+    bool name_only; /* fileNameOnly */
     int64_t max_age_ms;
-    int64_t cached_max;       /* maxCachedFiles */
-    double discard_ratio;     /* discardCachedInputRatio */
+    int64_t cached_max;   /* maxCachedFiles */
+    double discard_ratio; /* discardCachedInputRatio */
     fm_clean_mode clean;
-    fm_str archive_dir;       /* absolute */
+    fm_str archive_dir; /* absolute */
 } fm_file_options;
 
 /* Where a wanted column comes from. */
 typedef struct fm_file_column {
-    int32_t from_format;      /* index among the columns the format delivers, or -1 */
-    int32_t from_path;        /* index among the partition columns, or -1 */
+    int32_t from_format; /* index among the columns the format delivers, or -1 */
+    int32_t from_path;   /* index among the partition columns, or -1 */
 } fm_file_column;
 
 typedef struct fm_file_source {
@@ -41,27 +41,27 @@ typedef struct fm_file_source {
     const fm_format *format;
     const fm_table_def *table;
     fm_file_options options;
-    fm_session_conf conf;     /* for values in paths */
+    fm_session_conf conf;      /* for values in paths */
     const fm_type *out_schema; /* of batches pushed: wanted columns, and the position */
     bool want_position;
-    fm_file_column *columns;  /* [n_wanted] */
+    fm_file_column *columns; /* [n_wanted] */
     int32_t n_wanted;
-    fm_field *partitions;     /* columns whose values stand in paths */
+    fm_field *partitions; /* columns whose values stand in paths */
     int32_t n_partitions;
-    fm_read_spec read;        /* for the format's readers */
-    fm_str line_sep;          /* empty: \n, \r\n or \r */
+    fm_read_spec read; /* for the format's readers */
+    fm_str line_sep;   /* empty: \n, \r\n or \r */
     /* a stream: */
     bool is_stream;
     fm_file_log log;
     fm_seen_files seen;
-    fm_arena *listed;         /* memory of the two listings below */
-    fm_listed_file *target;   /* AvailableNow: what was there at the start; or NULL */
+    fm_arena *listed;       /* memory of the two listings below */
+    fm_listed_file *target; /* AvailableNow: what was there at the start; or NULL */
     size_t n_target;
     bool has_target;
-    fm_arena *cached;         /* memory of unread */
-    fm_listed_file *unread;   /* left over by a limit */
+    fm_arena *cached;       /* memory of unread */
+    fm_listed_file *unread; /* left over by a limit */
     size_t n_unread;
-    int64_t cleaned;          /* highest log entry whose files were cleaned; -1: not known */
+    int64_t cleaned; /* highest log entry whose files were cleaned; -1: not known */
 } fm_file_source;
 
 /* A split: a piece of a file, [from, to) with the rule of lines below; to -1: the whole file.
@@ -75,8 +75,8 @@ typedef struct fm_file_split {
 /* file_stream.c */
 fm_status fm_file_stream_open(fm_file_source *s, const char *metadata_dir, fm_error *err);
 fm_status fm_file_stream_restore(fm_source *source, fm_str start, fm_error *err);
-fm_status fm_file_stream_latest(fm_source *source, fm_str start, fm_read_limit limit, fm_arena *arena,
-                                fm_str *end, fm_str *latest, fm_error *err);
+fm_status fm_file_stream_latest(fm_source *source, fm_str start, fm_read_limit limit,
+                                fm_arena *arena, fm_str *end, fm_str *latest, fm_error *err);
 fm_status fm_file_stream_fix(fm_source *source, fm_error *err);
 fm_status fm_file_stream_commit(fm_source *source, fm_str end, fm_error *err);
 void fm_file_stream_close(fm_file_source *s);
@@ -85,7 +85,8 @@ fm_status fm_file_stream_files(fm_file_source *s, fm_str start, fm_str end, fm_a
                                fm_listed_file **out, size_t *n, fm_error *err);
 
 /* file_reader.c */
-fm_status fm_file_reader_open(fm_source *source, fm_arena *arena, fm_split_reader **out, fm_error *err);
+fm_status fm_file_reader_open(fm_source *source, fm_arena *arena, fm_split_reader **out,
+                              fm_error *err);
 fm_status fm_file_reader_read(fm_split_reader *reader, const fm_split *split,
                               fm_status (*push)(void *ctx, const fm_batch *batch, fm_error *err),
                               void *ctx, fm_wake *cancelled, fm_error *err);

@@ -1,8 +1,8 @@
 /* source/file_stream.c: a folder as a stream: each file once, in order of time.
  *
- * The source has a log of its own, sources/<i>, written before the engine's offset log: entry k names the files
- * that offset {"logOffset":k} adds. An entry that no offset names, since the process died between the two, comes with
- * the next offset: not lost, not doubled. */
+ * The source has a log of its own, sources/<i>, written before the engine's offset log: entry k
+ * names the files that offset {"logOffset":k} adds. An entry that no offset names, since the
+ * process died between the two, comes with the next offset: not lost, not doubled. */
 #include "source/file_source.h"
 
 #include "base/limits.h"
@@ -34,9 +34,11 @@ static fm_status parse_line(fm_arena *arena, fm_str text, log_line *out, fm_erro
 
     FM_TRY(fm_json_read(arena, text, &v, err));
     const fm_json *path = fm_json_get(v, "path");
-    if (!path || path->kind != FM_JSON_STRING || !fm_json_i64(fm_json_get(v, "timestamp"), &out->modified_ms) ||
+    if (!path || path->kind != FM_JSON_STRING ||
+        !fm_json_i64(fm_json_get(v, "timestamp"), &out->modified_ms) ||
         !fm_json_i64(fm_json_get(v, "batchId"), &out->batch_id))
-        return fm_fail(err, FM_CORRUPT, "FLOODMARK_CORRUPT_LOG", "A line is not understood: %.*s", FM_STR_ARG(text));
+        return fm_fail(err, FM_CORRUPT, "FLOODMARK_CORRUPT_LOG", "A line is not understood: %.*s",
+                       FM_STR_ARG(text));
     out->uri = path->text;
     return FM_OK;
 }
@@ -55,7 +57,8 @@ static fm_status remember(void *ctx, fm_str text, fm_error *err)
 
     fm_arena_reset(r->scratch);
     FM_TRY(parse_line(r->scratch, text, &line, err));
-    if (!fm_seen_add(&r->s->seen, seen_key(r->s, line.uri), line.modified_ms)) return fm_no_memory(NULL, err);
+    if (!fm_seen_add(&r->s->seen, seen_key(r->s, line.uri), line.modified_ms))
+        return fm_no_memory(NULL, err);
     return FM_OK;
 }
 
@@ -66,14 +69,16 @@ static fm_status log_settings(const fm_options *session, fm_file_log_settings *o
 
     *out = (fm_file_log_settings)FM_FILE_LOG_DEFAULTS;
     snprintf(key, sizeof key, "%sfileSource.log.compactInterval", setting_prefix);
-    FM_TRY(fm_options_i64(session, key, out->compact_interval, 1, 1000000, &out->compact_interval, err));
+    FM_TRY(fm_options_i64(session, key, out->compact_interval, 1, 1000000, &out->compact_interval,
+                          err));
     snprintf(key, sizeof key, "%sfileSource.log.cleanupDelay", setting_prefix);
     FM_TRY(fm_options_duration(session, key, out->cleanup_delay_ms * 1000, &delay_us, err));
     out->cleanup_delay_ms = delay_us / 1000;
     snprintf(key, sizeof key, "%sfileSource.log.deletion", setting_prefix);
     FM_TRY(fm_options_bool(session, key, out->remove_expired, &out->remove_expired, err));
     snprintf(key, sizeof key, "%sminBatchesToRetain", setting_prefix);
-    return fm_options_i64(session, key, out->entries_to_keep, 1, INT32_MAX, &out->entries_to_keep, err);
+    return fm_options_i64(session, key, out->entries_to_keep, 1, INT32_MAX, &out->entries_to_keep,
+                          err);
 }
 
 fm_status fm_file_stream_open(fm_file_source *s, const char *metadata_dir, fm_error *err)
@@ -87,8 +92,8 @@ fm_status fm_file_stream_open(fm_file_source *s, const char *metadata_dir, fm_er
     s->cached = fm_arena_new(0);
     if (!s->listed || !s->cached) return fm_no_memory(NULL, err);
     FM_TRY(log_settings(s->env.session, &settings, err));
-    FM_TRY(fm_file_log_open(&s->log, s->env.fs, s->env.clock, metadata_dir, "file source log", &settings, true,
-                            s->arena, err));
+    FM_TRY(fm_file_log_open(&s->log, s->env.fs, s->env.clock, metadata_dir, "file source log",
+                            &settings, true, s->arena, err));
     restoring r = {s, fm_arena_new(0)};
     if (!r.scratch) return fm_no_memory(NULL, err);
     fm_status st = fm_file_log_read_all(&s->log, remember, &r, err);
@@ -121,7 +126,8 @@ static fm_status parse_offset(fm_str text, int64_t *out, fm_error *err)
     fm_status st = fm_json_read(arena, text, &v, err);
     if (st != FM_OK || !fm_json_i64(fm_json_get(v, "logOffset"), &k) || k < -1)
         st = fm_fail(err, FM_CORRUPT, "FLOODMARK_CORRUPT_LOG",
-                     "The checkpoint's offset %.*s is none of a file source. Was the source of the query changed? Use a "
+                     "The checkpoint's offset %.*s is none of a file source. Was the source of the "
+                     "query changed? Use a "
                      "new checkpointLocation then.",
                      FM_STR_ARG(text));
     fm_arena_free(arena);
@@ -137,21 +143,25 @@ fm_status fm_file_stream_restore(fm_source *source, fm_str start, fm_error *err)
     FM_TRY(parse_offset(start, &k, err));
     if (k <= s->log.latest) return FM_OK;
     return fm_fail(err, FM_CORRUPT, "FLOODMARK_CORRUPT_LOG",
-                   "The checkpoint goes on from offset %.*s, but the file source log in %s ends at entry %" PRId64
+                   "The checkpoint goes on from offset %.*s, but the file source log in %s ends at "
+                   "entry %" PRId64
                    ". Restore the folder from a backup, or start with a new checkpointLocation.",
                    FM_STR_ARG(start), s->log.dir, s->log.latest);
 }
 
 /* ---- new files ---- */
 
-static fm_status list_files(fm_file_source *s, fm_arena *arena, fm_listed_file **out, size_t *n, fm_error *err)
+static fm_status list_files(fm_file_source *s, fm_arena *arena, fm_listed_file **out, size_t *n,
+                            fm_error *err)
 {
     bool has_log;
 
-    fm_status st = fm_file_list(&s->options.listing, s->options.latest_first, arena, out, n, &has_log, err);
+    fm_status st =
+        fm_file_list(&s->options.listing, s->options.latest_first, arena, out, n, &has_log, err);
     if (st == FM_OK && has_log && s->options.clean != FM_CLEAN_OFF)
         return fm_fail(err, FM_UNSUPPORTED, "UNSUPPORTED_FEATURE.CLEAN_UP_SOURCE_FILES",
-                       "Option cleanSource cannot be used on '%.*s', which is the output of a file sink with a log of "
+                       "Option cleanSource cannot be used on '%.*s', which is the output of a file "
+                       "sink with a log of "
                        "its own. Leave the option out.",
                        FM_STR_ARG(s->options.listing.path));
     return st;
@@ -169,7 +179,8 @@ static fm_status only_new(fm_file_source *s, fm_listed_file *all, size_t n_all, 
     for (size_t i = 0; i < n_all; i++) {
         fm_strbuf_clear(&uri);
         fm_file_uri(all[i].path, &uri);
-        if (fm_seen_is_new(&s->seen, seen_key(s, fm_strbuf_str(&uri)), all[i].modified_ms)) files[kept++] = all[i];
+        if (fm_seen_is_new(&s->seen, seen_key(s, fm_strbuf_str(&uri)), all[i].modified_ms))
+            files[kept++] = all[i];
     }
     bool ok = fm_strbuf_ok(&uri);
     fm_strbuf_fini(&uri);
@@ -184,7 +195,8 @@ static size_t within_limit(const fm_file_source *s, const fm_listed_file *files,
     int64_t sum = 0;
     size_t taken = 0;
 
-    if (s->options.files_max > 0) return n < (uint64_t)s->options.files_max ? n : (size_t)s->options.files_max;
+    if (s->options.files_max > 0)
+        return n < (uint64_t)s->options.files_max ? n : (size_t)s->options.files_max;
     if (s->options.bytes_max == 0) return n;
     for (; taken < n; taken++) {
         int64_t size = files[taken].size;
@@ -194,11 +206,13 @@ static size_t within_limit(const fm_file_source *s, const fm_listed_file *files,
     return taken;
 }
 
-/* Keeps what a limit left over, so that the folder need not be listed for every batch; unless it is so little
- * that newer files would do the next batch good. */
-static fm_status keep_unread(fm_file_source *s, const fm_listed_file *files, size_t n, fm_error *err)
+/* Keeps what a limit left over, so that the folder need not be listed for every batch; unless it is
+ * so little that newer files would do the next batch good. */
+static fm_status keep_unread(fm_file_source *s, const fm_listed_file *files, size_t n,
+                             fm_error *err)
 {
-    double limit = (double)(s->options.files_max > 0 ? s->options.files_max : s->options.bytes_max), left = 0;
+    double limit = (double)(s->options.files_max > 0 ? s->options.files_max : s->options.bytes_max),
+           left = 0;
     fm_arena *arena = s->cached;
 
     s->unread = NULL;
@@ -241,10 +255,12 @@ static fm_status take_files(fm_file_source *s, const fm_listed_file *files, size
         if (i) fm_strbuf_add_char(&lines, '\n');
         fm_strbuf_add_c(&lines, "{\"path\":");
         fm_strbuf_add_json(&lines, fm_strbuf_str(&uri));
-        fm_strbuf_printf(&lines, ",\"timestamp\":%" PRId64 ",\"batchId\":%" PRId64 "}", files[i].modified_ms, id);
+        fm_strbuf_printf(&lines, ",\"timestamp\":%" PRId64 ",\"batchId\":%" PRId64 "}",
+                         files[i].modified_ms, id);
         ok = ok && fm_seen_add(&s->seen, seen_key(s, fm_strbuf_str(&uri)), files[i].modified_ms);
     }
-    fm_status st = ok && fm_strbuf_ok(&lines) && fm_strbuf_ok(&uri) ? FM_OK : fm_no_memory(NULL, err);
+    fm_status st =
+        ok && fm_strbuf_ok(&lines) && fm_strbuf_ok(&uri) ? FM_OK : fm_no_memory(NULL, err);
     if (st == FM_OK) {
         fm_seen_purge(&s->seen);
         st = fm_file_log_add(&s->log, id, fm_strbuf_str(&lines), NULL, NULL, err);
@@ -254,8 +270,8 @@ static fm_status take_files(fm_file_source *s, const fm_listed_file *files, size
     return st;
 }
 
-fm_status fm_file_stream_latest(fm_source *source, fm_str start, fm_read_limit limit, fm_arena *arena,
-                                fm_str *end, fm_str *latest, fm_error *err)
+fm_status fm_file_stream_latest(fm_source *source, fm_str start, fm_read_limit limit,
+                                fm_arena *arena, fm_str *end, fm_str *latest, fm_error *err)
 {
     fm_file_source *s = (fm_file_source *)source;
     fm_listed_file *files = s->unread;
@@ -295,7 +311,7 @@ fm_status fm_file_stream_fix(fm_source *source, fm_error *err)
 
 typedef struct gathering {
     fm_arena *arena, *scratch;
-    int64_t id;            /* only lines of this entry; a compact one holds older ones, too */
+    int64_t id; /* only lines of this entry; a compact one holds older ones, too */
     fm_listed_file *files;
     size_t n, cap;
 } gathering;
@@ -336,7 +352,8 @@ fm_status fm_file_stream_files(fm_file_source *s, fm_str start, fm_str end, fm_a
         st = fm_file_log_read_one(&s->log, g.id, gather, &g, err);
         if (st == FM_NOT_FOUND)
             st = fm_fail(err, FM_CORRUPT, "FLOODMARK_CORRUPT_LOG",
-                         "The file source log in %s lacks entry %" PRId64 ", which the checkpoint needs. Restore it from "
+                         "The file source log in %s lacks entry %" PRId64
+                         ", which the checkpoint needs. Restore it from "
                          "a backup, or start with a new checkpointLocation.",
                          s->log.dir, g.id);
     }
@@ -376,7 +393,8 @@ fm_status fm_file_stream_commit(fm_source *source, fm_str end, fm_error *err)
     fm_listed_file *files;
     size_t n;
     char from[64];
-    snprintf(from, sizeof from, "{\"logOffset\":%" PRId64 "}", s->cleaned >= 0 ? s->cleaned : k - 1);
+    snprintf(from, sizeof from, "{\"logOffset\":%" PRId64 "}",
+             s->cleaned >= 0 ? s->cleaned : k - 1);
     if (fm_file_stream_files(s, fm_str_c(from), end, arena, &files, &n, NULL) == FM_OK)
         for (size_t i = 0; i < n; i++) clean_file(s, files[i].path, arena);
     s->cleaned = k;

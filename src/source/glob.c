@@ -18,7 +18,8 @@ bool fm_is_glob(fm_str path)
 /* ---- matching ---- */
 
 /* [a-z] at p, which points behind '['. Sets *next behind ']'; false in *ok when there is none. */
-static bool match_class(const char *p, const char *end, unsigned char c, const char **next, bool *ok)
+static bool match_class(const char *p, const char *end, unsigned char c, const char **next,
+                        bool *ok)
 {
     bool negated = p < end && (*p == '^' || *p == '!'), hit = false, first = true;
 
@@ -124,7 +125,8 @@ static fm_status expand_braces(alternatives *a, fm_str text, int depth, fm_error
 
     if (!find_braces(text, &open, &close) || depth > BRACE_DEPTH_MAX || a->n > ALTERNATIVES_MAX)
         return fm_fail(err, FM_INVALID, "FLOODMARK_INVALID_PATTERN",
-                       "Path pattern '%.*s': braces that do not close, nest deeper than %d or stand for more than %d "
+                       "Path pattern '%.*s': braces that do not close, nest deeper than %d or "
+                       "stand for more than %d "
                        "patterns.",
                        FM_STR_ARG(text), BRACE_DEPTH_MAX, ALTERNATIVES_MAX);
     if (open < 0) return push_str(a, text) ? FM_OK : fm_no_memory(a->arena, err);
@@ -132,12 +134,16 @@ static fm_status expand_braces(alternatives *a, fm_str text, int depth, fm_error
     ptrdiff_t from = open + 1;
     for (ptrdiff_t i = open + 1; i <= close; i++) {
         char c = text.ptr[i];
-        if (c == '\\') i++;
-        else if (c == '{') nested++;
-        else if (c == '}' && i < close) nested--;
+        if (c == '\\')
+            i++;
+        else if (c == '{')
+            nested++;
+        else if (c == '}' && i < close)
+            nested--;
         if ((c != ',' || nested > 0) && i < close) continue;
-        fm_str one = fm_arena_printf(a->arena, "%.*s%.*s%.*s", (int)open, text.ptr, (int)(i - from), text.ptr + from,
-                                     (int)((ptrdiff_t)text.len - close - 1), text.ptr + close + 1);
+        fm_str one = fm_arena_printf(a->arena, "%.*s%.*s%.*s", (int)open, text.ptr, (int)(i - from),
+                                     text.ptr + from, (int)((ptrdiff_t)text.len - close - 1),
+                                     text.ptr + close + 1);
         if (!one.ptr) return fm_no_memory(a->arena, err);
         FM_TRY(expand_braces(a, one, depth + 1, err));
         from = i + 1;
@@ -178,11 +184,13 @@ static fm_str unescaped(fm_arena *arena, fm_str text)
 static fm_str join(fm_arena *arena, fm_str dir, fm_str name)
 {
     bool root = dir.len == 1;
-    return fm_arena_printf(arena, "%.*s/%.*s", root ? 0 : (int)dir.len, dir.ptr, (int)name.len, name.ptr);
+    return fm_arena_printf(arena, "%.*s/%.*s", root ? 0 : (int)dir.len, dir.ptr, (int)name.len,
+                           name.ptr);
 }
 
 /* Adds to `out` what the component stands for below dir. */
-static fm_status expand_component(fm_fs *fs, fm_str dir, fm_str component, alternatives *out, fm_error *err)
+static fm_status expand_component(fm_fs *fs, fm_str dir, fm_str component, alternatives *out,
+                                  fm_error *err)
 {
     fm_file_stat stat;
 
@@ -207,7 +215,8 @@ static fm_status expand_component(fm_fs *fs, fm_str dir, fm_str component, alter
     return FM_OK;
 }
 
-static fm_status expand_plain(fm_fs *fs, fm_str pattern, fm_arena *arena, alternatives *out, fm_error *err)
+static fm_status expand_plain(fm_fs *fs, fm_str pattern, fm_arena *arena, alternatives *out,
+                              fm_error *err)
 {
     alternatives dirs = {.arena = arena};
 
@@ -241,10 +250,12 @@ fm_status fm_glob_expand(fm_fs *fs, fm_str pattern, fm_arena *arena, fm_str **ou
     size_t kept = 0;
 
     FM_TRY(expand_braces(&patterns, pattern, 0, err));
-    for (size_t i = 0; i < patterns.n; i++) FM_TRY(expand_plain(fs, patterns.items[i], arena, &paths, err));
+    for (size_t i = 0; i < patterns.n; i++)
+        FM_TRY(expand_plain(fs, patterns.items[i], arena, &paths, err));
     if (paths.n) qsort(paths.items, paths.n, sizeof *paths.items, by_bytes);
     for (size_t i = 0; i < paths.n; i++)
-        if (i == 0 || !fm_str_eq(paths.items[i], paths.items[kept - 1])) paths.items[kept++] = paths.items[i];
+        if (i == 0 || !fm_str_eq(paths.items[i], paths.items[kept - 1]))
+            paths.items[kept++] = paths.items[i];
     *out = paths.items;
     *n = kept;
     return FM_OK;

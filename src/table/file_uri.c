@@ -11,8 +11,10 @@ void fm_file_uri(fm_str path, fm_strbuf *out)
     fm_strbuf_add_c(out, "file://");
     for (size_t i = 0; i < path.len; i++) {
         unsigned char c = (unsigned char)path.ptr[i];
-        if (is_quoted(c)) fm_strbuf_printf(out, "%%%02X", c);
-        else fm_strbuf_add_char(out, (char)c);
+        if (is_quoted(c))
+            fm_strbuf_printf(out, "%%%02X", c);
+        else
+            fm_strbuf_add_char(out, (char)c);
     }
 }
 
@@ -39,11 +41,14 @@ static fm_status without_scheme(fm_str text, fm_str *out, bool *is_uri, fm_error
     if (n == 0) return FM_OK;
     if (!fm_str_eq_ci((fm_str){text.ptr, n}, FM_STR("file:")))
         return fm_fail(err, FM_UNSUPPORTED, "FLOODMARK_UNSUPPORTED_FILE_SYSTEM",
-                       "Path '%.*s': only files of this machine are read and written. Use a plain path or file:///.",
+                       "Path '%.*s': only files of this machine are read and written. Use a plain "
+                       "path or file:///.",
                        FM_STR_ARG(text));
     fm_str rest = {text.ptr + n, text.len - n};
-    if (fm_str_starts(rest, FM_STR("//localhost/"))) rest = (fm_str){rest.ptr + 11, rest.len - 11};
-    else if (fm_str_starts(rest, FM_STR("///"))) rest = (fm_str){rest.ptr + 2, rest.len - 2};
+    if (fm_str_starts(rest, FM_STR("//localhost/")))
+        rest = (fm_str){rest.ptr + 11, rest.len - 11};
+    else if (fm_str_starts(rest, FM_STR("///")))
+        rest = (fm_str){rest.ptr + 2, rest.len - 2};
     *out = rest;
     return FM_OK;
 }

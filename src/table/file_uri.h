@@ -4,12 +4,14 @@
 
 #include "base/arena.h"
 
-/* Appends the URI of an absolute path. Encoded is what java.net.URI quotes in a path: blanks, control characters,
- * '%', '"', '<', '>', '#', '?', '[', ']', '\', '^', '`', '{', '|', '}'; other bytes stay, UTF-8 too. */
+/* Appends the URI of an absolute path. Encoded is what java.net.URI quotes in a path: blanks,
+ * control characters,
+ * '%', '"', '<', '>', '#', '?', '[', ']', '\', '^', '`', '{', '|', '}'; other bytes stay, UTF-8
+ * too. */
 void fm_file_uri(fm_str path, fm_strbuf *out);
 
-/* The plain path of file:///a, file:/a, file://localhost/a (decoded), or of a text without a scheme (as it is), in
- * arena. FM_UNSUPPORTED for another scheme. */
+/* The plain path of file:///a, file:/a, file://localhost/a (decoded), or of a text without a scheme
+ * (as it is), in arena. FM_UNSUPPORTED for another scheme. */
 fm_status fm_file_path(fm_arena *arena, fm_str uri, fm_str *out, fm_error *err);
 
 /* The same for a path as users write it: the scheme goes, %XX stay what they are. */
