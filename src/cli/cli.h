@@ -35,7 +35,7 @@ int cli_fail(const char *file, const floodmark_error *err);
 /* Whole text of a file, or of standard input for "-". NULL: said on stderr. free() it. */
 char *cli_read_text(const char *path);
 
-/* What a job shows while it runs (cli/progress.c). */
+/* What a job shows while it runs (cli/live_progress.c). */
 typedef struct cli_progress cli_progress;
 cli_progress *cli_progress_new(const char *where); /* NULL: said on stderr */
 void cli_progress_report(void *progress, const char *query_name, const char *json);

@@ -7,7 +7,7 @@
 
 #include "plan/analyze.h"
 struct fm_memory_tables;
-#include "stream/query.h"
+#include "stream/streaming_query.h"
 
 typedef struct fm_session fm_session;
 

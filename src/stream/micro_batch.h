@@ -2,7 +2,7 @@
 #ifndef FM_STREAM_MICRO_BATCH_H
 #define FM_STREAM_MICRO_BATCH_H
 
-#include "stream/query.h"
+#include "stream/streaming_query.h"
 
 /* What a query carries from micro-batch to micro-batch. */
 typedef struct fm_stream {

@@ -1,5 +1,5 @@
-/* stream/query.c: opening a query where its checkpoint left it, and the loop around its micro-batches. */
-#include "stream/query.h"
+/* stream/streaming_query.c: opening a query where its checkpoint left it, and the loop around its micro-batches. */
+#include "stream/streaming_query.h"
 
 #include <inttypes.h>
 #include <signal.h>

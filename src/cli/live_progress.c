@@ -1,4 +1,4 @@
-/* cli/progress.c: what is shown while a job runs: a live line in a terminal, or Spark's JSON lines to where --progress says. */
+/* cli/live_progress.c: what is shown while a job runs: a live line in a terminal, or Spark's JSON lines to where --progress says. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

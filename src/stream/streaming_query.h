@@ -1,4 +1,4 @@
-/* stream/query.h: one streaming query: the micro-batch loop.
+/* stream/streaming_query.h: one streaming query: the micro-batch loop.
  *
  *            trigger fires
  *                 |
@@ -18,8 +18,8 @@
  *
  * A query belongs to the thread that calls it (its coordinator); fm_query_stop and fm_query_last_progress may be called
  * from others. */
-#ifndef FM_STREAM_QUERY_H
-#define FM_STREAM_QUERY_H
+#ifndef FM_STREAM_STREAMING_QUERY_H
+#define FM_STREAM_STREAMING_QUERY_H
 
 #include "exec/query.h"
 #include "stream/checkpoint.h"
