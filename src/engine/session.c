@@ -100,6 +100,7 @@ fm_status fm_session_apply(fm_session *s, fm_error *err)
         .session = &s->settings,
         .corrupt_column = fm_options_get(&s->settings, "spark.sql.columnNameOfCorruptRecord",
                                          FM_STR("_corrupt_record")),
+        .memory = s->memory,
         .find_more = find_source,
         .find_more_ctx = s,
     };

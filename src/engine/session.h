@@ -6,7 +6,7 @@
 #define FM_ENGINE_SESSION_H
 
 #include "plan/analyze.h"
-struct fm_memory_tables;
+#include "sink/memory_table.h"
 #include "stream/streaming_query.h"
 
 typedef struct fm_session fm_session;
