@@ -3,6 +3,7 @@
 
 #include "engine/memory_source.h"
 #include "engine/session_impl.h"
+#include "expr/cast.h"
 #include "format/format.h"
 
 /* format.`path` names files directly: json.`in/`. */

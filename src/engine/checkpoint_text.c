@@ -88,7 +88,7 @@ static fm_status tell(fm_fs *fs, const char *dir, fm_arena *arena, fm_strbuf *ou
     fm_batch_log offsets = {.fs = fs, .what = "offset log"}, commits = {.fs = fs, .what = "commit log"};
     int64_t first = -1, last = -1, first_commit = -1, commit = -1, next_watermark_ms = 0;
     fm_offsets entry;
-    fm_str id, a = fm_arena_printf(arena, "%s/offsets", dir), b = fm_arena_printf(arena, "%s/commits", dir);
+    fm_str id = {0}, a = fm_arena_printf(arena, "%s/offsets", dir), b = fm_arena_printf(arena, "%s/commits", dir);
 
     FM_TRY(read_query_id(fs, dir, arena, &id, err));
     if (!a.ptr || !b.ptr) return fm_no_memory(arena, err);
