@@ -1,6 +1,7 @@
 /* format/json_format.c: the entry of JSON in the table of formats. */
 #include "format/formats.h"
 #include "format/json_options.h"
+#include "format/json_print.h"
 #include "format/json_reader.h"
 
 static bool can_split(const fm_options *options)
@@ -16,9 +17,12 @@ const fm_format fm_format_json = {
     .name = "json",
     .extension = "json",
     .read_options = fm_json_read_options,
+    .write_options = fm_json_write_options,
     .can_split = can_split,
     .reader_new = fm_json_reader_new,
     .read_block = fm_json_reader_block,
     .whole_records = fm_json_reader_whole,
     .reader_free = fm_json_reader_free,
+    .writer_new = fm_json_writer_new,
+    .write_batch = fm_json_writer_batch,
 };
