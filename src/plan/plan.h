@@ -82,6 +82,7 @@ typedef struct fm_attr {
     bool hidden;            /* not part of SELECT *: source position, the row kept for late_rows */
     int32_t watermark_node; /* tagged: node_id of the WATERMARK that tagged it (or its window); 0: not */
     int64_t delay_us;       /* of that watermark */
+    bool is_session;        /* made by session_window(), or a bare copy of such a column */
 } fm_attr;
 
 /* window(time, duration, slide, start): µs. */

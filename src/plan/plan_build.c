@@ -96,6 +96,7 @@ fm_attr fm_attr_of(const fm_expr *named, const fm_attr *input, int32_t n)
     if (source) {
         out.watermark_node = source->watermark_node;
         out.delay_us = source->delay_us;
+        out.is_session = source->is_session && named->type->is_window;
     }
     return out;
 }
@@ -257,7 +258,8 @@ static fm_status window_output(fm_arena *arena, fm_plan *p, fm_error *err)
     FM_TRY(child_output(arena, p, 1, err));
     p->output[child->n_output] = (fm_attr){
         .id = p->window_id, .name = session ? FM_STR("session_window") : FM_STR("window"), .type = type,
-        .watermark_node = time ? time->watermark_node : 0, .delay_us = time ? time->delay_us : 0};
+        .watermark_node = time ? time->watermark_node : 0, .delay_us = time ? time->delay_us : 0,
+        .is_session = session};
     return FM_OK;
 }
 
