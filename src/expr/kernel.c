@@ -1,6 +1,8 @@
 /* expr/kernel.c: what kernels of several files share. */
 #include "expr/kernel.h"
 
+#include "expr/eval.h"
+
 fm_status fm_out_null(fm_call *call, fm_vec *out, uint64_t **own, int64_t i)
 {
     if (!*own) {
@@ -20,4 +22,11 @@ fm_status fm_out_null(fm_call *call, fm_vec *out, uint64_t **own, int64_t i)
 fm_status fm_run_picked(fm_call *call, const fm_vec *args, fm_vec *out)
 {
     return ((const fm_picked *)call->bound)->kernel(call, args, out);
+}
+
+bool fm_bind_is_constant(const fm_bind *b, int32_t i) { return fm_expr_is_constant(b->args[i]); }
+
+fm_status fm_eval_constant_of(const fm_bind *b, int32_t i, fm_value *out, fm_error *err)
+{
+    return fm_eval_constant(b->arena, b->conf, b->args[i], out, err);
 }

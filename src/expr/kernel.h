@@ -16,6 +16,12 @@ typedef struct fm_picked {
 /* A kernel that calls the picked one. */
 fm_status fm_run_picked(fm_call *call, const fm_vec *args, fm_vec *out);
 
+/* The value of argument i, which must be constant: DATATYPE_MISMATCH.NON_FOLDABLE_INPUT else. It is cast as
+ * the entry's class says already. */
+fm_status fm_eval_constant_of(const fm_bind *b, int32_t i, fm_value *out, fm_error *err);
+/* Whether argument i is constant. */
+bool fm_bind_is_constant(const fm_bind *b, int32_t i);
+
 /* What an operator does with a result that does not exist. */
 typedef enum fm_on_fault {
     FM_FAULT_WRAP, /* not ANSI: integers wrap, the rest is null */
