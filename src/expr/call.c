@@ -326,6 +326,16 @@ static fm_status resolve_as_case(const resolving *r, fm_expr **args, int32_t n, 
                                 out, err);
 }
 
+/* dateadd(unit, n, t) and datediff(unit, a, b) with a unit in front are other functions. */
+static const char *unit_form(fm_str name)
+{
+    if (fm_str_eq_ci(name, FM_STR("dateadd")) || fm_str_eq_ci(name, FM_STR("date_add"))) return "timestampadd";
+    if (fm_str_eq_ci(name, FM_STR("datediff")) || fm_str_eq_ci(name, FM_STR("date_diff")) ||
+        fm_str_eq_ci(name, FM_STR("timediff")))
+        return "timestampdiff";
+    return NULL;
+}
+
 fm_status fm_call_resolve(fm_arena *arena, const fm_session_conf *conf, fm_str name,
                           fm_expr **args, int32_t n_args, fm_pos pos,
                           const fm_lambda_resolver *lambdas, fm_expr **out, fm_error *err)
@@ -339,6 +349,8 @@ fm_status fm_call_resolve(fm_arena *arena, const fm_session_conf *conf, fm_str n
         r.function = fm_function_find(FM_STR("negative"));
     else if (n_args == 1 && fm_str_eq(name, FM_STR("+")))
         r.function = fm_function_find(FM_STR("positive"));
+    else if (n_args == 3 && unit_form(name))
+        r.function = fm_function_find(fm_str_c(unit_form(name)));
     else
         r.function = fm_function_find(name);
     if (!r.function) {

@@ -70,7 +70,7 @@ static fm_status date_trunc(fm_call *call, const fm_vec *args, fm_vec *out)
     return FM_OK;
 }
 
-static fm_status trunc(fm_call *call, const fm_vec *args, fm_vec *out)
+static fm_status trunc_date(fm_call *call, const fm_vec *args, fm_vec *out)
 {
     bool constant = call->expr->args[1]->kind == FM_EXPR_LITERAL;
     unit to = UNIT_NONE;
@@ -116,7 +116,7 @@ const fm_function fm_fn_trunc = {
     .args_max = 2,
     .returns = date_type,
     .bind = bind_nullable,
-    .kernel = trunc,
+    .kernel = trunc_date,
     .nulls = FM_NULLS_STRICT,
     .usage = "trunc(date, unit)",
     .doc = "Returns the beginning of the year, quarter, month or week that a date is in.",
