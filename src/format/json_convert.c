@@ -17,11 +17,11 @@ typedef struct scalar {
     fm_str str;
 } scalar;
 
-fm_status fm_json_converter_init(fm_json_converter *c, fm_arena *arena,
-                                 const fm_json_options *options, fm_error *err)
+fm_status fm_json_converter_init(fm_json_converter *c, const fm_json_options *options,
+                                 fm_error *err)
 {
     *c = (fm_json_converter){.options = options, .record = 1};
-    return fm_json_scan_init(&c->scan, arena, options->flags, err);
+    return fm_json_scan_init(&c->scan, options->flags, err);
 }
 
 void fm_json_converter_fini(fm_json_converter *c)

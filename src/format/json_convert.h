@@ -37,9 +37,9 @@ typedef struct fm_json_converter {
     const fm_type *cause_type;
 } fm_json_converter;
 
-/* options are borrowed for the converter's life; what it allocates once lives in arena. */
-fm_status fm_json_converter_init(fm_json_converter *c, fm_arena *arena,
-                                 const fm_json_options *options, fm_error *err);
+/* options are borrowed for the converter's life. */
+fm_status fm_json_converter_init(fm_json_converter *c, const fm_json_options *options,
+                                 fm_error *err);
 void fm_json_converter_fini(fm_json_converter *c);
 
 /* Puts the text before the converter and reads its first token: FM_JT_ERROR, FM_JT_NONE for a blank

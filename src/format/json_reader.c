@@ -81,7 +81,7 @@ fm_status fm_json_reader_new(fm_arena *arena, const fm_read_spec *spec, fm_reade
     FM_TRY(fm_json_options_read(arena, spec->options, spec->zone, spec->corrupt_column, &r->options,
                                 err));
     FM_TRY(make_types(r, arena, spec, err));
-    FM_TRY(fm_json_converter_init(&r->converter, arena, &r->options, err));
+    FM_TRY(fm_json_converter_init(&r->converter, &r->options, err));
     *out = (fm_reader *)r;
     return FM_OK;
 }

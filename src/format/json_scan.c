@@ -4,6 +4,8 @@
 #include "base/limits.h"
 #include "format/utf8.h"
 
+#include <stdlib.h>
+
 enum { NUMBER_LEN_MAX = 1000 }; /* characters of a number: Spark's maxNumLen */
 
 static fm_json_token fail(fm_json_scan *s, const char *fault)
@@ -13,16 +15,20 @@ static fm_json_token fail(fm_json_scan *s, const char *fault)
     return FM_JT_ERROR;
 }
 
-fm_status fm_json_scan_init(fm_json_scan *s, fm_arena *arena, unsigned flags, fm_error *err)
+enum { LEVELS_FIRST = 16 };
+
+fm_status fm_json_scan_init(fm_json_scan *s, unsigned flags, fm_error *err)
 {
-    *s = (fm_json_scan){.flags = flags};
-    s->levels = fm_arena_array(arena, fm_json_level, FM_JSON_DEPTH_MAX + 1);
-    return s->levels ? FM_OK : fm_no_memory(arena, err);
+    *s = (fm_json_scan){.flags = flags, .levels_cap = LEVELS_FIRST};
+    s->levels = malloc(LEVELS_FIRST * sizeof *s->levels);
+    return s->levels ? FM_OK : fm_no_memory(NULL, err);
 }
 
 void fm_json_scan_fini(fm_json_scan *s)
 {
     fm_strbuf_fini(&s->scratch);
+    free(s->levels);
+    s->levels = NULL;
 }
 
 void fm_json_scan_start(fm_json_scan *s, fm_str text, fm_arena *arena)
@@ -411,6 +417,12 @@ static fm_json_token open_level(fm_json_scan *s, fm_json_token token)
 {
     if (token != FM_JT_OBJECT && token != FM_JT_ARRAY) return token;
     if (s->depth == FM_JSON_DEPTH_MAX) return fail(s, "nesting deeper than 1000");
+    if (s->depth + 1 == s->levels_cap) {
+        fm_json_level *levels = realloc(s->levels, (size_t)s->levels_cap * 2 * sizeof *levels);
+        if (!levels) return fail(s, "out of memory");
+        s->levels = levels;
+        s->levels_cap *= 2;
+    }
     s->levels[++s->depth] = (fm_json_level){.kind = token == FM_JT_OBJECT ? '{' : '['};
     return token;
 }

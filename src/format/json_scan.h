@@ -55,15 +55,15 @@ typedef struct fm_json_scan {
     fm_str text;       /* of the last string, unescaped: a piece of the input, or in `scratch` */
     bool text_is_input;
     int32_t depth;
-    fm_json_level *levels; /* [FM_JSON_DEPTH_MAX + 1] */
+    fm_json_level *levels; /* [levels_cap], on the heap */
+    int32_t levels_cap;
     fm_strbuf scratch;
     fm_arena *arena;   /* names with escapes; must live as long as a record is read */
     const char *fault; /* what the last failure was */
     const char *fault_at;
 } fm_json_scan;
 
-/* levels live in arena. */
-fm_status fm_json_scan_init(fm_json_scan *s, fm_arena *arena, unsigned flags, fm_error *err);
+fm_status fm_json_scan_init(fm_json_scan *s, unsigned flags, fm_error *err);
 void fm_json_scan_fini(fm_json_scan *s);
 /* Starts on a text, which is borrowed until the next; names with escapes go to arena. */
 void fm_json_scan_start(fm_json_scan *s, fm_str text, fm_arena *arena);

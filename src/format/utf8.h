@@ -2,6 +2,8 @@
 #ifndef FM_FORMAT_UTF8_H
 #define FM_FORMAT_UTF8_H
 
+#include "base/arena.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -86,5 +88,9 @@ static inline int32_t fm_hex4(const char *p)
     }
     return value;
 }
+
+/* The text itself when it is well-formed, else a copy in arena with U+FFFD for what is not, as
+ * Java's decoder makes it. ptr NULL: out of memory. */
+fm_str fm_utf8_repair(fm_str text, fm_arena *arena);
 
 #endif
