@@ -1,195 +1,253 @@
-/* sink/table_text.c: tables of text. Rule: semantics 10.1. */
+/* sink/table_text.c: rows as a table of characters. */
 #include "sink/table_text.h"
-
-#include <inttypes.h>
-#include <stdlib.h>
 
 #include "expr/cast.h"
 
-enum { WIDTH_MIN = 3 };
+enum { COLUMN_WIDTH_MIN = 3 };
 
-/* The character at p (bytes left: n); *size its bytes. Broken UTF-8 counts byte by byte. */
-static uint32_t character(const unsigned char *p, size_t n, size_t *size)
+/* ---- Cells ------------------------------------------------------------------------------------------------- */
+
+static void binary_text(fm_str bytes, fm_strbuf *out)
 {
-    static const uint8_t first_bits[] = {0x7F, 0x1F, 0x0F, 0x07};
-    size_t more = *p >= 0xF0 ? 3 : *p >= 0xE0 ? 2 : *p >= 0xC0 ? 1 : 0;
-    uint32_t c = *p & first_bits[more];
+    static const char digits[] = "0123456789ABCDEF";
 
-    *size = 1;
-    if (more >= n) return *p;
-    for (size_t i = 1; i <= more; i++) {
-        if ((p[i] & 0xC0) != 0x80) return *p;
-        c = c << 6 | (p[i] & 0x3F);
+    fm_strbuf_add_char(out, '[');
+    for (size_t i = 0; i < bytes.len; i++) {
+        unsigned char c = (unsigned char)bytes.ptr[i];
+        if (i) fm_strbuf_add_char(out, ' ');
+        fm_strbuf_add_char(out, digits[c >> 4]);
+        fm_strbuf_add_char(out, digits[c & 15]);
     }
-    *size = more + 1;
-    return c;
+    fm_strbuf_add_char(out, ']');
 }
 
-/* Full-width characters take two places: the ranges that Spark counts so. */
-static bool is_wide(uint32_t c)
+void fm_cell_text(const fm_vec *v, int64_t i, const fm_zone *zone, fm_strbuf *out)
 {
-    return (c >= 0x1100 && c <= 0x115F) || (c >= 0x2E80 && c <= 0xA4CF) || (c >= 0xAC00 && c <= 0xD7A3) || (c >= 0xF900 && c <= 0xFAFF) ||
-           (c >= 0xFE30 && c <= 0xFE4F) || (c >= 0xFF00 && c <= 0xFF60) || (c >= 0xFFE0 && c <= 0xFFE6);
+    if (fm_vec_is_null(v, i)) {
+        fm_strbuf_add_c(out, "NULL");
+        return;
+    }
+    switch (v->type->id) {
+    case FM_TYPE_BINARY: binary_text(fm_vec_str(v, i), out); return;
+    case FM_TYPE_STRUCT:
+        fm_strbuf_add_char(out, '{');
+        for (int32_t f = 0; f < v->type->n_fields; f++) {
+            if (f) fm_strbuf_add_c(out, ", ");
+            fm_cell_text(&v->children[f], i, zone, out);
+        }
+        fm_strbuf_add_char(out, '}');
+        return;
+    case FM_TYPE_LIST:
+    case FM_TYPE_MAP: {
+        bool map = v->type->id == FM_TYPE_MAP;
+        fm_strbuf_add_char(out, map ? '{' : '[');
+        for (int32_t j = v->offsets[i]; j < v->offsets[i + 1]; j++) {
+            if (j > v->offsets[i]) fm_strbuf_add_c(out, ", ");
+            fm_cell_text(&v->children[0], j, zone, out);
+            if (!map) continue;
+            fm_strbuf_add_c(out, " -> ");
+            fm_cell_text(&v->children[1], j, zone, out);
+        }
+        fm_strbuf_add_char(out, map ? '}' : ']');
+        return;
+    }
+    default: fm_value_text(v, i, zone, out);
+    }
 }
 
-static size_t width_of(fm_str text)
+/* The character at `at` and its length in bytes; a byte that is no UTF-8 is a character of its own. */
+static uint32_t character(fm_str s, size_t at, size_t *len)
 {
-    size_t width = 0, size;
+    unsigned char c = (unsigned char)s.ptr[at];
+    size_t n = c < 0x80 ? 1 : c >= 0xC2 && c < 0xE0 ? 2 : c >= 0xE0 && c < 0xF0 ? 3 : c >= 0xF0 && c < 0xF5 ? 4 : 0;
+    uint32_t code = n <= 1 ? c : c & (0x7Fu >> n);
 
-    for (size_t i = 0; i < text.len; i += size) width += is_wide(character((const unsigned char *)text.ptr + i, text.len - i, &size)) ? 2 : 1;
+    *len = 1;
+    if (n == 0 || at + n > s.len) return 0xFFFD;
+    for (size_t i = 1; i < n; i++) {
+        if (((unsigned char)s.ptr[at + i] & 0xC0) != 0x80) return 0xFFFD;
+        code = code << 6 | ((unsigned char)s.ptr[at + i] & 0x3F);
+    }
+    *len = n;
+    return code;
+}
+
+/* Columns of the terminal that a character takes. Rule: Spark, Utils.stringHalfWidth; beyond the basic plane every
+ * character counts 2, since Java has two units for it. */
+static int width_of(uint32_t c)
+{
+    bool wide = (c >= 0x1100 && c <= 0x115F) || (c >= 0x2E80 && c <= 0xA4CF) || (c >= 0xAC00 && c <= 0xD7A3) ||
+                (c >= 0xF900 && c <= 0xFAFF) || (c >= 0xFE10 && c <= 0xFE19) || (c >= 0xFE30 && c <= 0xFE6F) ||
+                (c >= 0xFF00 && c <= 0xFF60) || (c >= 0xFFE0 && c <= 0xFFE6) || c > 0xFFFF;
+
+    return wide ? 2 : 1;
+}
+
+static int64_t width_of_text(fm_str s)
+{
+    int64_t width = 0;
+    size_t len;
+
+    for (size_t at = 0; at < s.len; at += len) width += width_of(character(s, at, &len));
     return width;
 }
 
-/* UTF-16 units, which is what Spark counts when it cuts. */
-static size_t units_of(fm_str text)
+/* Characters as Java counts them: UTF-16 units. */
+static int64_t java_length(fm_str s)
 {
-    size_t n = 0, size;
+    int64_t n = 0;
+    size_t len;
 
-    for (size_t i = 0; i < text.len; i += size) n += character((const unsigned char *)text.ptr + i, text.len - i, &size) >= 0x10000 ? 2 : 1;
+    for (size_t at = 0; at < s.len; at += len) n += character(s, at, &len) > 0xFFFF ? 2 : 1;
     return n;
 }
 
-static fm_str first_units(fm_str text, size_t units)
+/* Bytes of the first n characters; never half a one. */
+static size_t prefix_size(fm_str s, int64_t n)
 {
-    size_t i = 0, n = 0, size;
+    size_t at = 0, len;
 
-    while (i < text.len) {
-        n += character((const unsigned char *)text.ptr + i, text.len - i, &size) >= 0x10000 ? 2 : 1;
-        if (n > units) break;
-        i += size;
+    while (at < s.len) {
+        n -= character(s, at, &len) > 0xFFFF ? 2 : 1;
+        if (n < 0) break;
+        at += len;
     }
-    return (fm_str){text.ptr, i};
+    return at;
 }
 
-/* Control characters as escapes, so that a row stays on its line. */
-static void add_escaped(fm_str text, fm_strbuf *out)
+/* Appends text with the control characters that Spark escapes written as escapes. */
+static void add_escaped(fm_strbuf *out, fm_str text)
 {
-    static const char names[] = "\a\b\f\n\r\t\v", letters[] = "abfnrtv";
+    static const char escapes[32] = {['\n'] = 'n', ['\r'] = 'r', ['\t'] = 't', ['\f'] = 'f', ['\b'] = 'b', ['\v'] = 'v', ['\a'] = 'a'};
 
     for (size_t i = 0; i < text.len; i++) {
-        const char *at = text.ptr[i] ? strchr(names, text.ptr[i]) : NULL;
-        if (at) fm_strbuf_printf(out, "\\%c", letters[at - names]);
-        else fm_strbuf_add_char(out, text.ptr[i]);
-    }
-}
-
-/* All cells of the rows shown, header first, in one buffer. */
-typedef struct cells {
-    fm_strbuf text;
-    size_t *ends; /* [n] */
-    size_t n, cap;
-    bool failed;
-} cells;
-
-static void end_cell(cells *c)
-{
-    if (c->n == c->cap) {
-        size_t cap = c->cap ? c->cap * 2 : 256;
-        size_t *more = realloc(c->ends, cap * sizeof *more);
-        if (!more) {
-            c->failed = true;
-            return;
+        unsigned char c = (unsigned char)text.ptr[i];
+        if (c < 32 && escapes[c]) {
+            fm_strbuf_add_char(out, '\\');
+            fm_strbuf_add_char(out, escapes[c]);
+        } else {
+            fm_strbuf_add_char(out, (char)c);
         }
-        c->ends = more;
-        c->cap = cap;
     }
-    c->ends[c->n++] = c->text.len;
 }
 
-static fm_str cell(const cells *c, size_t i)
+/* ---- The table --------------------------------------------------------------------------------------------- */
+
+/* All cells, row after row, the header first, as one text with its ends. */
+typedef struct grid {
+    fm_arena *arena;
+    fm_strbuf text;
+    size_t *ends;   /* [(rows + 1) * columns] */
+    int64_t *widths; /* [columns] */
+    int64_t rows;
+    int32_t columns;
+    bool failed;
+} grid;
+
+static fm_str grid_cell(const grid *g, int64_t row, int32_t column)
 {
-    size_t from = i ? c->ends[i - 1] : 0;
+    int64_t k = row * g->columns + column;
+    size_t from = k ? g->ends[k - 1] : 0;
 
-    return (fm_str){c->text.ptr + from, c->ends[i] - from};
+    return (fm_str){g->text.ptr + from, g->ends[k] - from};
 }
 
-static void add_value(cells *c, const fm_vec *v, int32_t row, int truncate, const fm_zone *zone, fm_strbuf *scratch)
+/* Closes the cell that began at byte `from`. */
+static void end_cell(grid *g, int64_t row, int32_t column, size_t from, int32_t truncate)
 {
-    fm_strbuf_clear(scratch);
-    if (fm_vec_is_null(v, row)) {
-        fm_strbuf_add_c(scratch, "NULL");
-    } else if (v->type->id == FM_TYPE_BINARY) {
-        fm_str bytes = fm_vec_str(v, row);
-        fm_strbuf_add_char(scratch, '[');
-        for (size_t i = 0; i < bytes.len; i++) fm_strbuf_printf(scratch, "%s%02X", i ? " " : "", (unsigned char)bytes.ptr[i]);
-        fm_strbuf_add_char(scratch, ']');
-    } else {
-        fm_value_text(v, row, zone, scratch);
+    fm_str cell = {g->text.ptr + from, g->text.len - from};
+
+    if (!fm_strbuf_ok(&g->text)) return;
+    if (truncate > 0 && java_length(cell) > truncate) {
+        g->text.len = from + prefix_size(cell, truncate < 4 ? truncate : truncate - 3);
+        if (truncate >= 4) fm_strbuf_add_c(&g->text, "...");
+        cell = (fm_str){g->text.ptr + from, g->text.len - from};
     }
-    fm_strbuf escaped = {0};
-    add_escaped(fm_strbuf_str(scratch), &escaped);
-    fm_str text = {escaped.ptr ? escaped.ptr : "", escaped.len};
-    if (truncate > 0 && units_of(text) > (size_t)truncate) {
-        size_t keep = truncate < 4 ? (size_t)truncate : (size_t)truncate - 3;
-        fm_strbuf_add(&c->text, first_units(text, keep));
-        if (truncate >= 4) fm_strbuf_add_c(&c->text, "...");
-    } else {
-        fm_strbuf_add(&c->text, text);
-    }
-    c->failed |= !fm_strbuf_ok(&escaped);
-    fm_strbuf_fini(&escaped);
-    end_cell(c);
+    int64_t width = width_of_text(cell);
+    if (width > g->widths[column]) g->widths[column] = width;
+    g->ends[row * g->columns + column] = g->text.len;
 }
 
-static void add_line(const cells *c, size_t first, int32_t n, const size_t *widths, bool right, fm_strbuf *out)
+static void fill(grid *g, const fm_type *schema, const fm_batch *const *batches, int32_t n, int32_t truncate,
+                 const fm_zone *zone)
 {
-    for (int32_t i = 0; i < n; i++) {
-        fm_str text = cell(c, first + (size_t)i);
-        size_t pad = widths[i] - width_of(text);
-        fm_strbuf_add_char(out, '|');
-        for (size_t k = 0; right && k < pad; k++) fm_strbuf_add_char(out, ' ');
-        fm_strbuf_add(out, text);
-        for (size_t k = 0; !right && k < pad; k++) fm_strbuf_add_char(out, ' ');
+    fm_strbuf raw = {0};
+    int64_t row = 1;
+
+    for (int32_t c = 0; c < g->columns; c++) {
+        size_t from = g->text.len;
+        g->widths[c] = COLUMN_WIDTH_MIN;
+        add_escaped(&g->text, schema->fields[c].name);
+        end_cell(g, 0, c, from, 0);
     }
-    fm_strbuf_add_c(out, n ? "|\n" : "||\n");
+    for (int32_t b = 0; b < n; b++) {
+        for (int32_t i = 0; i < batches[b]->rows && row <= g->rows; i++, row++) {
+            for (int32_t c = 0; c < g->columns; c++) {
+                size_t from = g->text.len;
+                fm_strbuf_clear(&raw);
+                fm_cell_text(&batches[b]->columns[c], i, zone, &raw);
+                add_escaped(&g->text, fm_strbuf_str(&raw));
+                end_cell(g, row, c, from, truncate);
+            }
+        }
+    }
+    g->failed = !fm_strbuf_ok(&g->text) || !fm_strbuf_ok(&raw);
+    fm_strbuf_fini(&raw);
 }
 
-static void add_ruler(const size_t *widths, int32_t n, fm_strbuf *out)
+static void add_times(fm_strbuf *out, char c, int64_t n)
+{
+    for (; n > 0; n--) fm_strbuf_add_char(out, c);
+}
+
+static void add_ruler(const grid *g, fm_strbuf *out)
 {
     fm_strbuf_add_char(out, '+');
-    for (int32_t i = 0; i < n; i++) {
-        for (size_t k = 0; k < widths[i]; k++) fm_strbuf_add_char(out, '-');
-        fm_strbuf_add_char(out, '+');
+    for (int32_t c = 0; c < g->columns; c++) {
+        add_times(out, '-', g->widths[c]);
+        if (c + 1 < g->columns) fm_strbuf_add_char(out, '+');
     }
-    fm_strbuf_add_c(out, n ? "\n" : "+\n");
+    fm_strbuf_add_c(out, "+\n");
 }
 
-void fm_table_text(const fm_type *schema, const fm_batch *const *batches, int32_t n_batches, int64_t rows_max, int truncate,
-                   const fm_zone *zone, fm_strbuf *out)
+static void add_row(const grid *g, int64_t row, bool right, fm_strbuf *out)
 {
-    int32_t n = schema->n_fields;
-    size_t *widths = calloc((size_t)n + 1, sizeof *widths);
-    cells c = {0};
-    fm_strbuf scratch = {0};
-    int64_t shown = 0, total = 0;
+    fm_strbuf_add_char(out, '|');
+    for (int32_t c = 0; c < g->columns; c++) {
+        fm_str cell = grid_cell(g, row, c);
+        int64_t blanks = g->widths[c] - width_of_text(cell);
+        if (c) fm_strbuf_add_char(out, '|');
+        if (right) add_times(out, ' ', blanks);
+        fm_strbuf_add(out, cell);
+        if (!right) add_times(out, ' ', blanks);
+    }
+    fm_strbuf_add_c(out, "|\n");
+}
 
-    for (int32_t i = 0; i < n; i++) {
-        add_escaped(schema->fields[i].name, &c.text);
-        end_cell(&c);
-    }
-    for (int32_t b = 0; b < n_batches; b++) {
-        total += batches[b]->rows;
-        for (int32_t r = 0; r < batches[b]->rows && shown < rows_max; r++, shown++) {
-            for (int32_t i = 0; i < n; i++) add_value(&c, &batches[b]->columns[i], r, truncate, zone, &scratch);
-        }
-    }
-    if (!widths || c.failed || !fm_strbuf_ok(&c.text)) {
-        out->failed = true;
-    } else {
-        for (int32_t i = 0; i < n; i++) widths[i] = WIDTH_MIN;
-        for (size_t i = 0; i < c.n; i++) {
-            size_t w = width_of(cell(&c, i));
-            if (w > widths[i % (size_t)n]) widths[i % (size_t)n] = w;
-        }
-        add_ruler(widths, n, out);
-        add_line(&c, 0, n, widths, truncate > 0, out);
-        add_ruler(widths, n, out);
-        for (int64_t r = 0; r < shown; r++) add_line(&c, (size_t)(r + 1) * (size_t)n, n, widths, truncate > 0, out);
-        add_ruler(widths, n, out);
-        if (total > shown) fm_strbuf_printf(out, "only showing top %" PRId64 " %s\n", shown, shown == 1 ? "row" : "rows");
-    }
-    fm_strbuf_fini(&scratch);
-    fm_strbuf_fini(&c.text);
-    free(c.ends);
-    free(widths);
+static void print_grid(const grid *g, bool right, bool more, fm_strbuf *out)
+{
+    add_ruler(g, out);
+    add_row(g, 0, right, out);
+    add_ruler(g, out);
+    for (int64_t row = 1; row <= g->rows; row++) add_row(g, row, right, out);
+    add_ruler(g, out);
+    if (more) fm_strbuf_printf(out, "only showing top %lld %s\n", (long long)g->rows, g->rows == 1 ? "row" : "rows");
+}
+
+void fm_table_text(const fm_type *schema, const fm_batch *const *batches, int32_t n, int64_t rows_max,
+                   int32_t truncate, const fm_zone *zone, fm_strbuf *out)
+{
+    grid g = {.arena = fm_arena_new(0), .columns = schema->n_fields};
+    int64_t total = 0;
+
+    for (int32_t b = 0; b < n; b++) total += batches[b]->rows;
+    g.rows = total < rows_max ? total : rows_max < 0 ? 0 : rows_max;
+    g.ends = g.arena ? fm_arena_array(g.arena, size_t, (g.rows + 1) * g.columns) : NULL;
+    g.widths = g.arena ? fm_arena_array(g.arena, int64_t, g.columns) : NULL;
+    if (g.ends && g.widths) fill(&g, schema, batches, n, truncate, zone);
+    else g.failed = true;
+    if (g.failed) out->failed = true;
+    else print_grid(&g, truncate > 0, total > g.rows, out);
+    fm_strbuf_fini(&g.text);
+    fm_arena_free(g.arena);
 }
