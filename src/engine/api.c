@@ -10,6 +10,7 @@
 #include "engine/job.h"
 #include "engine/session_impl.h"
 #include "format/format.h"
+#include "os/thread.h"
 #include "sink/table_text.h"
 #include "sql/sql.h"
 

@@ -29,7 +29,7 @@ struct fm_exec {
 fm_status fm_exec_add_stateful(fm_exec *exec, int32_t operator_id, fm_op *op, bool closes_by_time, fm_error *err)
 {
     if (operator_id >= STATEFUL_MAX) return fm_fail(err, FM_LIMIT, "FLOODMARK_TOO_MANY_OPERATORS", "A query can have %d stateful operators.", STATEFUL_MAX);
-    exec->stateful[operator_id] = (fm_stateful){.op = op, .closes_by_time = closes_by_time};
+    exec->stateful[operator_id] = (fm_stateful){.op = op, .closes_by_time = closes_by_time, .counted_twice = exec->tree.under_sort};
     if (operator_id >= exec->n_stateful) exec->n_stateful = operator_id + 1;
     return FM_OK;
 }
@@ -236,6 +236,9 @@ static fm_status tell(fm_exec *exec, fm_arena *arena, fm_exec_result *result, fm
     for (int32_t i = 0; i < exec->n_stateful; i++) {
         result->operators[i].custom_duplicates = -1;
         exec->stateful[i].op->type->stats(exec->stateful[i].op, &result->operators[i]);
+        if (!exec->stateful[i].counted_twice) continue;
+        result->operators[i].rows_total *= 2;
+        result->operators[i].rows_updated *= 2;
     }
     return FM_OK;
 }

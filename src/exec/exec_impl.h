@@ -45,6 +45,7 @@ struct fm_tree {
     int32_t *next_operator;   /* numbers stateful operators; shared by trees of one query */
     int32_t *next_stream;
     int64_t state_version;
+    bool under_sort;       /* while building: a global sort stands above, and no LIMIT on top of it */
 };
 
 /* Builds the tree of a plan. Sources are opened, state is loaded. */
@@ -83,6 +84,7 @@ typedef struct fm_stateful {
     fm_op *op;
     bool closes_by_time;   /* a tagged key, and a mode in which the watermark closes state */
     int64_t evict_us;      /* of the last micro-batch */
+    bool counted_twice;    /* below a global sort: Spark samples its input first, and its numbers count both runs */
 } fm_stateful;
 fm_status fm_exec_add_stateful(fm_exec *exec, int32_t operator_id, fm_op *op, bool closes_by_time, fm_error *err);
 fm_status fm_exec_add_watermark(fm_exec *exec, fm_op *op, fm_error *err);

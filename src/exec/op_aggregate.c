@@ -567,5 +567,6 @@ fm_status fm_op_aggregate_new(fm_tree *tree, const fm_plan *plan, int32_t operat
     self->by_event = self->closes && plan->lateness.by_event && self->event_column >= 0;
     FM_TRY(open_state(tree, self, plan, operator_id, size, err));
     if (self->closes && self->late_column >= 0) FM_TRY(fm_late_sink_open(tree, plan, "aggregate", &self->late_sink, err));
-    return tree->is_stream && operator_id >= 0 ? fm_exec_add_stateful(tree->exec, operator_id, &self->base, self->closes, err) : FM_OK;
+    /* Any move of the watermark asks for a batch, a tagged key or not: so does Spark. */
+    return tree->is_stream && operator_id >= 0 ? fm_exec_add_stateful(tree->exec, operator_id, &self->base, tree->mode != FM_MODE_COMPLETE, err) : FM_OK;
 }

@@ -198,6 +198,7 @@ static fm_status build(fm_tree *tree, const fm_plan *plan, fm_node *parent, int3
     }
     if (is_stateful(tree, plan)) operator_id = (*tree->next_operator)++; /* from the sink down: 0 is nearest to it */
     if (plan->kind == FM_PLAN_JOIN && plan->children[0]->streaming && plan->children[1]->streaming) return unsupported("Joins of two streams", "Join a stream with a table.", err);
+    if (plan->kind == FM_PLAN_SORT && !(parent && parent->plan->kind == FM_PLAN_LIMIT)) tree->under_sort = true;
     FM_TRY(new_op(tree, plan, operator_id, &node->op, err));
     node->op->operator_id = operator_id;
     /* A join reads its table side by itself; only the other one is a child of the tree. */

@@ -64,10 +64,14 @@ static void complain(run *r, const char *format, ...)
     va_end(args);
 }
 
+static fm_arena *texts; /* of the case under way: JSON strings do not end with a NUL */
+
+static const char *c_text(fm_str text) { return fm_arena_str(texts, text).ptr; }
+
 static const char *text_of(const fm_json *object, const char *key, const char *absent)
 {
     const fm_json *v = fm_json_get(object, key);
-    return v && v->kind == FM_JSON_STRING ? v->text.ptr : absent;
+    return v && v->kind == FM_JSON_STRING ? c_text(v->text) : absent;
 }
 
 /* ---- The test sink: keeps a copy of what each batch delivered ---------------------------------------------- */
@@ -462,7 +466,7 @@ static void compare_watermark(run *r, const fm_json *expected, const seen_batch 
     } else if (!b || !b->has_watermark || !parse_iso_ms(expected, &ms) || ms != b->watermark_ms) {
         char text[FM_ISO_TEXT_SIZE] = "none";
         if (b && b->has_watermark) fm_iso_ms(b->watermark_ms, text);
-        complain(r, "step %d %s: watermark %s, expected %s", step, what, text, expected->text.ptr);
+        complain(r, "step %d %s: watermark %s, expected %s", step, what, text, c_text(expected->text));
     }
 }
 
@@ -576,7 +580,7 @@ static void compare_error(run *r, const fm_json *expected, int step)
     }
     if (condition && condition->kind == FM_JSON_STRING && is_proper(condition->text) &&
         !fm_str_eq(condition->text, fm_str_c(r->err.condition))) {
-        complain(r, "condition %s, expected %s: %s", r->err.condition, condition->text.ptr, r->err.message);
+        complain(r, "condition %s, expected %s: %s", r->err.condition, c_text(condition->text), r->err.message);
     }
 }
 
@@ -698,6 +702,7 @@ static void run_file(totals *t, const char *path)
     outcome result = FAILED;
     const char *name = path, *area_name = "?";
 
+    texts = arena;
     if (fm_fs_read_all(fm_fs_real(), path, 64 << 20, arena, &text, &err) == FM_OK &&
         fm_json_read(arena, text, &root, &err) == FM_OK) {
         name = text_of(root, "case", path);
