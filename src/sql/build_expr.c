@@ -446,9 +446,9 @@ fm_expr *fm_build_case(fm_parse *p, const fm_token *t, fm_expr *x, fm_exprs when
 
 fm_expr *fm_build_trim(fm_parse *p, const fm_token *t, const char *name, fm_expr *chars, fm_expr *text)
 {
-    /* btrim(text, chars), ltrim and rtrim take the text last in Spark's ltrim(chars, text) form; ours is (text, chars). */
+    /* As functions, trim, ltrim and rtrim take the characters first. */
     if (!chars) return fm_build_call_c(p, t, name, text, NULL);
-    return fm_build_call_c(p, t, strcmp(name, "trim") == 0 ? "btrim" : name, text, chars);
+    return fm_build_call_c(p, t, name, chars, text);
 }
 
 fm_expr *fm_build_sort_key(fm_parse *p, fm_expr *e, int descending, int nulls_first)
