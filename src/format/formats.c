@@ -5,6 +5,7 @@
 
 static const fm_format *const formats[] = {
     &fm_format_json,
+    &fm_format_text,
 };
 
 const fm_format *const *fm_formats(int *n)

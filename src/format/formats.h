@@ -5,5 +5,6 @@
 #include "format/format.h"
 
 extern const fm_format fm_format_json;
+extern const fm_format fm_format_text;
 
 #endif

@@ -108,7 +108,7 @@ static fm_status read_flags(const fm_options *options, unsigned *out, fm_error *
     return FM_OK;
 }
 
-static fm_status check_encoding(const fm_options *options, fm_error *err)
+fm_status fm_encoding_option(const fm_options *options, fm_error *err)
 {
     fm_str name =
         fm_options_get(options, "encoding", fm_options_get(options, "charset", FM_STR("UTF-8")));
@@ -134,7 +134,7 @@ fm_status fm_json_options_read(fm_arena *arena, const fm_options *options, const
     FM_TRY(fm_options_bool(options, "dropFieldIfAllNull", false, &o.drop_field_if_all_null, err));
     FM_TRY(fm_options_bool(options, "inferTimestamp", false, &o.infer_timestamp, err));
     FM_TRY(fm_line_sep_option(options, arena, &o.line_sep, err));
-    FM_TRY(check_encoding(options, err));
+    FM_TRY(fm_encoding_option(options, err));
     FM_TRY(fm_zone_option(options, zone, arena, &o.zone, err));
     FM_TRY(fm_time_format_option(options, "timestampFormat", arena, &o.timestamp_format, err));
     FM_TRY(fm_time_format_option(options, "timestampNTZFormat", arena, &o.ntz_format, err));

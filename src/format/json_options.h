@@ -32,6 +32,8 @@ fm_status fm_json_options_read(fm_arena *arena, const fm_options *options, const
 
 /* The mode option of every text format. */
 fm_status fm_bad_mode_option(const fm_options *options, fm_bad_mode *out, fm_error *err);
+/* encoding, charset: anything but UTF-8 is refused. */
+fm_status fm_encoding_option(const fm_options *options, fm_error *err);
 /* lineSep: empty when not given. Any format. */
 fm_status fm_line_sep_option(const fm_options *options, fm_arena *arena, fm_str *out,
                              fm_error *err);

@@ -601,3 +601,4 @@ static void file_description(const fm_source *source, fm_strbuf *out)
     }
 
 const fm_source_type fm_source_json = FILE_SOURCE("json");
+const fm_source_type fm_source_text = FILE_SOURCE("text");
