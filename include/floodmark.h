@@ -146,6 +146,8 @@ typedef struct floodmark_job_options {
     void (*on_rows)(void *ctx, const char *statement, const char *text);
     /* A micro-batch is committed (or an idle report is due): Spark's progress as one line of JSON. */
     void (*on_progress)(void *ctx, const char *query_name, const char *json);
+    /* The same, told to a person: rows in, windows opened and closed, late rows, the watermark. Several lines. */
+    void (*on_story)(void *ctx, const char *query_name, const char *text);
     void *ctx;
     /* ${name} in the text: returns the value or NULL. ${env:NAME} is looked up in the environment. NULL: settings only. */
     const char *(*variable)(void *ctx, const char *name);

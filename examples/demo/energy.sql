@@ -11,7 +11,7 @@ USING json OPTIONS (path '${in}', maxFilesPerTrigger '1');
 
 CREATE STREAMING TABLE energy_per_device USING console
 OPTIONS (outputMode 'append', truncate 'false', numRows '100', checkpointLocation '${out}/checkpoint')
-AS SELECT /*+ LATE_ROWS('json', '${out}/late') */
-          window.start AS window_start, window.end AS window_end, device, round(sum(kwh), 1) AS kwh, count(*) AS readings
+AS SELECT /*+ LATE_ROWS('memory', 'late') */
+          window.start AS window_start, window.end AS window_end, device, sum(kwh) AS kwh, count(*) AS readings
    FROM STREAM readings WATERMARK at DELAY OF INTERVAL 10 MINUTES
    GROUP BY window(at, '5 minutes'), device;

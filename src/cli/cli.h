@@ -16,6 +16,7 @@ typedef struct cli_options {
     const char *trigger;  /* "once", "availableNow" or NULL */
     const char *progress; /* "none", "stderr", "stdout", a file; NULL: a live line in a terminal */
     const char *format;   /* of rows: table, csv, json */
+    bool story;           /* tell each micro-batch in words */
     bool help, version;
 } cli_options;
 

@@ -103,6 +103,13 @@ static void print_rows(void *ctx, const char *statement, const char *text)
     fflush(stdout);
 }
 
+static void print_story(void *ctx, const char *query, const char *text)
+{
+    cli_progress_clear(ctx);
+    printf("%s%s%s\n", query, *query ? ", " : "", text);
+    fflush(stdout);
+}
+
 int cli_run(const cli_options *o)
 {
     const char *path = o->words[1];
@@ -110,7 +117,7 @@ int cli_run(const cli_options *o)
     floodmark_session *session = text ? cli_session(o) : NULL;
     cli_progress *progress = session ? cli_progress_new(o->progress) : NULL;
     floodmark_error err = {0};
-    floodmark_job_options options = {.trigger = o->trigger, .on_rows = print_rows, .on_progress = cli_progress_report, .ctx = progress};
+    floodmark_job_options options = {.trigger = o->trigger, .on_rows = print_rows, .on_progress = cli_progress_report, .on_story = o->story ? print_story : NULL, .ctx = progress};
     int code = 1;
 
     if (progress) {

@@ -17,6 +17,7 @@ static const char overview[] =
     "  --available-now     process what is there now, then end (overrides the triggers of the job)\n"
     "  --once              one micro-batch over all there is, then end\n"
     "  --progress WHERE    a line of JSON per micro-batch (Spark's progress) to a file, stdout, stderr or none\n"
+    "  --story             tell each micro-batch in words: rows in, windows opened and closed, late rows, the watermark\n"
     "  --format FORMAT     rows of 'floodmark sql' as table, csv or json\n"
     "  --version\n"
     "\n"
@@ -40,7 +41,7 @@ static const struct {
     const char *command, *text;
 } commands[] = {
     {"run",
-     "floodmark run job.sql [-c KEY=VALUE] [--available-now | --once] [--progress WHERE]\n"
+     "floodmark run job.sql [-c KEY=VALUE] [--available-now | --once] [--progress WHERE] [--story]\n"
      "\n"
      "Runs the statements of a file ('-': standard input) in order. CREATE STREAMING TABLE ... AS SELECT starts a stream,\n"
      "and so does a SELECT over a stream, whose rows are printed. Nothing starts if any statement is wrong. The job ends when\n"

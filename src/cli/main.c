@@ -2,13 +2,9 @@
  *
  * It is the first user of floodmark.h and uses nothing else. Results go to standard output; errors and progress to
  * standard error. Exit codes: 0 done, 1 failed, 2 the command line is wrong, 130 interrupted twice. */
-#include <errno.h>
 #include <floodmark.h>
-#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/cli.h"
 
@@ -54,6 +50,8 @@ static int parse(int argc, char **argv, cli_options *o)
             o->help = true;
         } else if (strcmp(argv[i], "--version") == 0) {
             o->version = true;
+        } else if (strcmp(argv[i], "--story") == 0) {
+            o->story = true;
         } else if (strcmp(argv[i], "--once") == 0) {
             o->trigger = "once";
         } else if (strcmp(argv[i], "--available-now") == 0) {

@@ -9,6 +9,7 @@
 #include "engine/host.h"
 #include "engine/job.h"
 #include "engine/session_impl.h"
+#include "engine/story.h"
 #include "format/format.h"
 #include "os/thread.h"
 #include "sink/table_text.h"
@@ -30,6 +31,9 @@ struct floodmark_job {
     floodmark_job_options options;
     const fm_session *session;
     fm_trigger trigger;
+    fm_story *stories; /* [n_stories] by query name */
+    fm_str *story_names;
+    int n_stories;
 };
 
 /* Hands an error out; returns the status. */
@@ -288,16 +292,40 @@ static void on_rows(void *ctx, fm_str statement, const fm_result *result)
     fm_strbuf_fini(&text);
 }
 
+/* What was told of a query so far; NULL: no memory. */
+static fm_story *story_of(floodmark_job *j, const char *run_id)
+{
+    fm_str id = fm_str_c(run_id);
+
+    for (int i = 0; i < j->n_stories; i++) {
+        if (fm_str_eq(j->story_names[i], id)) return &j->stories[i];
+    }
+    fm_story *stories = realloc(j->stories, (size_t)(j->n_stories + 1) * sizeof *stories);
+    if (stories) j->stories = stories;
+    fm_str *names = stories ? realloc(j->story_names, (size_t)(j->n_stories + 1) * sizeof *names) : NULL;
+    if (names) j->story_names = names;
+    char *copy = names ? strdup(run_id) : NULL;
+    if (!copy) return NULL;
+    names[j->n_stories] = fm_str_c(copy);
+    stories[j->n_stories] = (fm_story){0};
+    return &stories[j->n_stories++];
+}
+
 static void on_progress(void *ctx, fm_str name, const fm_progress *progress)
 {
     floodmark_job *j = ctx;
     fm_strbuf json = {0}, query = {0};
 
-    if (!j->options.on_progress) return;
-    fm_progress_json(progress, false, &json);
     fm_strbuf_add(&query, name);
-    if (fm_strbuf_ok(&json) && fm_strbuf_ok(&query)) {
-        j->options.on_progress(j->options.ctx, query.ptr ? query.ptr : "", json.ptr);
+    if (j->options.on_progress) {
+        fm_progress_json(progress, false, &json);
+        if (fm_strbuf_ok(&json) && fm_strbuf_ok(&query)) j->options.on_progress(j->options.ctx, query.ptr ? query.ptr : "", json.ptr);
+    }
+    fm_story *story = j->options.on_story ? story_of(j, progress->run_id) : NULL;
+    if (story) {
+        fm_strbuf_clear(&json);
+        fm_story_tell(story, progress, fm_session_conf_of(j->session)->zone, &json);
+        if (fm_strbuf_ok(&json) && json.len && fm_strbuf_ok(&query)) j->options.on_story(j->options.ctx, query.ptr ? query.ptr : "", json.ptr);
     }
     fm_strbuf_fini(&json);
     fm_strbuf_fini(&query);
@@ -356,6 +384,9 @@ void floodmark_job_free(floodmark_job *j)
 {
     if (!j) return;
     fm_job_free(j->job);
+    for (int i = 0; i < j->n_stories; i++) free((char *)(uintptr_t)j->story_names[i].ptr);
+    free(j->stories);
+    free(j->story_names);
     free(j);
 }
 

@@ -225,6 +225,16 @@ static fm_status tell(fm_exec *exec, fm_arena *arena, fm_exec_result *result, fm
     result->event_times = fm_arena_array(arena, fm_event_time_stats, exec->n_watermarks);
     result->operators = fm_arena_array(arena, fm_op_stats, exec->n_stateful);
     if (!result->source_rows || !result->event_times || !result->operators) return fm_no_memory(arena, err);
+    result->late_texts = fm_arena_array(arena, fm_late_text, FM_LATE_TEXTS_MAX);
+    result->windows = fm_arena_array(arena, fm_op_window, FM_WINDOWS_TOLD_MAX);
+    if (!result->late_texts || !result->windows) return fm_no_memory(arena, err);
+    for (int32_t i = 0; i < exec->n_late_sinks; i++) {
+        FM_TRY(fm_late_sink_tell(exec->late_sinks[i], exec->env.conf->zone, arena, result->late_texts, &result->n_late_texts, err));
+    }
+    for (int32_t i = 0; i < exec->n_stateful && result->n_windows == 0; i++) {
+        fm_op *op = exec->stateful[i].op;
+        if (op->type->windows) result->n_windows = op->type->windows(op, result->windows, FM_WINDOWS_TOLD_MAX);
+    }
     for (int32_t i = 0; i < exec->tree.n_leaves; i++) {
         const fm_leaf *leaf = &exec->tree.leaves[i];
         if (leaf->stream_index < 0) continue;

@@ -102,6 +102,8 @@ fm_status fm_late_sink_add(fm_late_sink *late, const fm_op_batch *mb, const fm_v
                            int64_t start_us, int64_t end_us, bool has_window, int64_t watermark_us, int64_t time_us, fm_error *err);
 /* Writes and commits micro-batch N; *rows: how many. */
 fm_status fm_late_sink_commit(fm_late_sink *late, int64_t batch_id, int64_t *rows, fm_error *err);
+/* Adds up to FM_LATE_TEXTS_MAX of the rows of the micro-batch to out, in arena. */
+fm_status fm_late_sink_tell(fm_late_sink *late, const fm_zone *zone, fm_arena *arena, fm_late_text *out, int32_t *n, fm_error *err);
 void fm_late_sink_close(fm_late_sink *late);
 fm_status fm_exec_add_late_sink(fm_exec *exec, fm_late_sink *late, fm_error *err);
 

@@ -5,6 +5,7 @@
  * during the micro-batch and committed under its id before the main sink, so that a replay writes them once. */
 #include "column/builder.h"
 #include "exec/exec_impl.h"
+#include "expr/cast.h"
 
 enum { LATE_FIELDS = 6 };
 
@@ -22,6 +23,7 @@ struct fm_late_sink {
     fm_builder *row;          /* rows so far */
     fm_builder *late;         /* their late structs, up to the last row's, which is still open */
     int64_t rows;
+    fm_vec told_rows, told_late; /* what was written, for people; len 0: nothing */
     bool open;                /* a row is open: its windows are still coming */
     missed *windows;
     int32_t n_windows, cap_windows;
@@ -98,6 +100,7 @@ void fm_late_sink_begin(fm_late_sink *late)
     late->n_windows = late->cap_windows = 0;
     late->rows = 0;
     late->open = false;
+    late->told_rows.len = 0;
 }
 
 static int by_start(const missed *a, const missed *b) { return (a->start_us > b->start_us) - (a->start_us < b->start_us); }
@@ -188,6 +191,8 @@ static fm_status write_rows(fm_late_sink *late, fm_error *err)
 
     FM_TRY(fm_builder_finish(late->row, &rows, err));
     FM_TRY(fm_builder_finish(late->late, &lates, err));
+    late->told_rows = rows;
+    late->told_late = lates;
     fm_vec *columns = fm_arena_array(late->arena, fm_vec, n + 1);
     if (!columns) return fm_no_memory(late->arena, err);
     memcpy(columns, rows.children, (size_t)n * sizeof *columns);
@@ -214,6 +219,27 @@ fm_status fm_late_sink_commit(fm_late_sink *late, int64_t batch_id, int64_t *row
     if (st == FM_OK) st = type->commit(late->sink, batch_id, &written, err);
     if (st != FM_OK) type->abort(late->sink, batch_id);
     return fm_context(err, st, "keeping late rows");
+}
+
+fm_status fm_late_sink_tell(fm_late_sink *late, const fm_zone *zone, fm_arena *arena, fm_late_text *out, int32_t *n, fm_error *err)
+{
+    fm_strbuf text = {0};
+
+    for (int32_t i = 0; i < late->told_rows.len && *n < FM_LATE_TEXTS_MAX; i++) {
+        const fm_vec *fields = late->told_late.children;
+        fm_late_text *t = &out[(*n)++];
+        fm_strbuf_clear(&text);
+        fm_value_text(&late->told_rows, i, zone, &text);
+        *t = (fm_late_text){.row = fm_arena_str(arena, fm_strbuf_str(&text)), .late_us = fm_vec_i64(&fields[3])[i]};
+        if (!fm_vec_is_null(&fields[5], i)) t->source = fm_arena_str(arena, fm_vec_str(&fields[5], i));
+        if (fields[1].offsets[i + 1] == fields[1].offsets[i]) continue;
+        int32_t last = fields[1].offsets[i + 1] - 1;
+        t->start_us = fm_vec_i64(&fields[1].children[0].children[0])[last];
+        t->end_us = fm_vec_i64(&fields[1].children[0].children[1])[last];
+    }
+    bool ok = fm_strbuf_ok(&text);
+    fm_strbuf_fini(&text);
+    return ok ? FM_OK : fm_no_memory(arena, err);
 }
 
 void fm_late_sink_close(fm_late_sink *late)

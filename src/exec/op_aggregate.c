@@ -405,6 +405,21 @@ static void aggregate_stats(const fm_op *op, fm_op_stats *out)
     out->custom_duplicates = -1;
 }
 
+static int32_t aggregate_windows(const fm_op *op, fm_op_window *out, int32_t n)
+{
+    const aggregate *self = (const aggregate *)op;
+    fm_state_bucket *bucket;
+    int32_t got = 0;
+
+    if (!self->time_is_window) return 0;
+    for (int32_t i = 0; got < n && (bucket = fm_state_bucket_nth(self->state, i)); i++) {
+        int64_t end_us = fm_state_bucket_time(bucket);
+        if (end_us == FM_STATE_NO_TIME) continue;
+        out[got++] = (fm_op_window){end_us - self->window_us, end_us, fm_state_bucket_rows(bucket)};
+    }
+    return got;
+}
+
 static void aggregate_close(fm_op *op)
 {
     aggregate *self = (aggregate *)op;
@@ -540,7 +555,7 @@ fm_status fm_op_aggregate_new(fm_tree *tree, const fm_plan *plan, int32_t operat
 {
     static const fm_op_type type = {
         .name = "Aggregate", .spark_name = "stateStoreSave", .begin = aggregate_begin, .push = aggregate_push, .finish = aggregate_finish,
-        .commit = aggregate_commit, .maintain = aggregate_maintain, .stats = aggregate_stats, .close = aggregate_close,
+        .commit = aggregate_commit, .maintain = aggregate_maintain, .stats = aggregate_stats, .windows = aggregate_windows, .close = aggregate_close,
     };
     aggregate *self = fm_arena_one(tree->arena, aggregate);
     uint32_t size = 0;

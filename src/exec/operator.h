@@ -54,6 +54,11 @@ typedef struct fm_op_stats {
     int64_t custom_duplicates; /* dedup: numDroppedDuplicateRows; -1: none */
 } fm_op_stats;
 
+/* An open window of an operator's state. */
+typedef struct fm_op_window {
+    int64_t start_us, end_us, groups;
+} fm_op_window;
+
 typedef struct fm_op_type {
     const char *name;          /* as EXPLAIN shows it: "Filter" */
     const char *spark_name;    /* stateful: operatorName of progress, "stateStoreSave" */
@@ -65,6 +70,8 @@ typedef struct fm_op_type {
     fm_status (*commit)(fm_op *op, const fm_op_batch *mb, fm_error *err);
     fm_status (*maintain)(fm_op *op, int64_t oldest_version, fm_error *err);
     void (*stats)(const fm_op *op, fm_op_stats *out); /* adds to *out */
+    /* Windows whose state is open, the earliest first, at most n; returns how many. NULL: it has none. */
+    int32_t (*windows)(const fm_op *op, fm_op_window *out, int32_t n);
     void (*close)(fm_op *op);
 } fm_op_type;
 

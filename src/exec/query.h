@@ -44,6 +44,16 @@ typedef struct fm_exec_input {
     fm_str start, end;             /* both empty: nothing from this source */
 } fm_exec_input;
 
+/* A row that missed a window, told for people. */
+typedef struct fm_late_text {
+    fm_str row;                    /* its columns, as text */
+    fm_str source;                 /* "file:line", or empty */
+    int64_t late_us;               /* watermark minus event time */
+    int64_t start_us, end_us;      /* the (latest) window it missed; both 0: no window */
+} fm_late_text;
+
+enum { FM_LATE_TEXTS_MAX = 20, FM_WINDOWS_TOLD_MAX = 64 };
+
 typedef struct fm_exec_result {
     int64_t input_rows;            /* all sources */
     int64_t *source_rows;          /* [n_sources] */
@@ -52,6 +62,10 @@ typedef struct fm_exec_result {
     fm_event_time_stats *event_times; /* [n_watermarks], in plan order from the sink */
     fm_op_stats *operators;        /* [n_operators], sink-nearest first */
     int64_t late_rows_kept;        /* written to late sinks */
+    fm_late_text *late_texts;      /* [n_late_texts] the first of them */
+    int32_t n_late_texts;
+    fm_op_window *windows;         /* [n_windows] open after the micro-batch, of the first operator that has some */
+    int32_t n_windows;
     bool sink_skipped;             /* the sink had this batch already */
 } fm_exec_result;
 

@@ -239,6 +239,10 @@ fm_status fm_batch_execute(fm_stream *s, const fm_batch_plan *plan, fm_arena *sc
     progress->rows = result.input_rows;
     progress->bad_rows = result.bad_rows;
     progress->sink_rows = result.output_rows;
+    progress->late_texts = result.late_texts;
+    progress->n_late_texts = result.n_late_texts;
+    progress->windows = result.windows;
+    progress->n_windows = result.n_windows;
     FM_TRY(describe_sources(s, plan, &result, scratch, progress, err));
     FM_TRY(describe_operators(s, &result, scratch, progress, err));
     describe_event_time(s, plan, &result, progress);

@@ -281,6 +281,23 @@ static fm_progress_source copy_source(fm_arena *arena, const fm_progress_source 
     return out;
 }
 
+static bool copy_told(fm_arena *arena, const fm_progress *from, fm_progress *to)
+{
+    fm_late_text *late = fm_arena_array(arena, fm_late_text, from->n_late_texts);
+    fm_op_window *windows = fm_arena_array(arena, fm_op_window, from->n_windows);
+
+    if (!late || !windows) return false;
+    for (int32_t i = 0; i < from->n_late_texts; i++) {
+        late[i] = from->late_texts[i];
+        late[i].row = fm_arena_str(arena, from->late_texts[i].row);
+        late[i].source = fm_arena_str(arena, from->late_texts[i].source);
+    }
+    if (from->n_windows) memcpy(windows, from->windows, (size_t)from->n_windows * sizeof *windows);
+    to->late_texts = late;
+    to->windows = windows;
+    return true;
+}
+
 fm_progress_ref *fm_progress_ref_new(const fm_progress *p)
 {
     fm_arena *arena = fm_arena_new(0);
@@ -288,13 +305,17 @@ fm_progress_ref *fm_progress_ref_new(const fm_progress *p)
     fm_progress_source *sources = ref ? fm_arena_array(arena, fm_progress_source, p->n_sources) : NULL;
     fm_progress_operator *operators = sources ? fm_arena_array(arena, fm_progress_operator, p->n_operators) : NULL;
 
-    if (!operators) {
+    if (!operators || !copy_told(arena, p, &ref->progress)) {
         fm_arena_free(arena);
         return NULL;
     }
+    const fm_late_text *late_texts = ref->progress.late_texts;
+    const fm_op_window *windows = ref->progress.windows;
     atomic_init(&ref->owners, 1);
     ref->arena = arena;
     ref->progress = *p;
+    ref->progress.late_texts = late_texts;
+    ref->progress.windows = windows;
     ref->progress.name = fm_arena_str(arena, p->name);
     ref->progress.sink_description = fm_arena_str(arena, p->sink_description);
     for (int32_t i = 0; i < p->n_sources; i++) sources[i] = copy_source(arena, &p->sources[i]);

@@ -44,6 +44,10 @@ typedef struct fm_progress {
     int64_t sink_rows;          /* -1: the sink does not count */
     int64_t bad_rows;           /* malformed records; not in Spark's JSON */
     int64_t late_rows;          /* raw late rows of all operators; not in Spark's JSON */
+    const fm_late_text *late_texts; /* [n_late_texts] the first of those kept by LATE_ROWS; not in Spark's JSON */
+    int32_t n_late_texts;
+    const fm_op_window *windows; /* [n_windows] open after the micro-batch; not in Spark's JSON */
+    int32_t n_windows;
 } fm_progress;
 
 /* Spark's JSON. pretty: two-space indent and " : "; else one line without blanks. Fields that Spark lacks go
