@@ -95,9 +95,10 @@ void fm_wake_clear(fm_wake *w)
 {
     uint64_t count;
 
+    /* The flag first: of a raise in between, the flag stays, and the next sleep sees it. */
+    atomic_store(&w->raised, false);
     ssize_t n = read(w->fd, &count, sizeof count);
     (void)n;
-    atomic_store(&w->raised, false);
 }
 
 bool fm_wake_is_raised(const fm_wake *w) { return atomic_load(&((fm_wake *)(uintptr_t)w)->raised); }
@@ -105,12 +106,15 @@ bool fm_wake_is_raised(const fm_wake *w) { return atomic_load(&((fm_wake *)(uint
 bool fm_clock_sleep(fm_clock *c, int64_t us, fm_wake *w)
 {
     if (w && fm_wake_is_raised(w)) return true;
+    if (us < 0) us = 0;
     if (c->simulated) {
         atomic_fetch_add(&c->now_us, us);
         return false;
     }
     struct pollfd p = {.fd = w ? w->fd : -1, .events = POLLIN};
     struct timespec t = {us / 1000000, us % 1000000 * 1000};
-    ppoll(&p, 1, &t, NULL);
+    int n = ppoll(&p, 1, &t, NULL);
+    /* A raise that was overtaken by a clear has left the eventfd set: it counts as raised after the clear. */
+    if (w && n > 0) atomic_store(&w->raised, true);
     return w && fm_wake_is_raised(w);
 }

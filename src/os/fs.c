@@ -9,7 +9,10 @@
 #include "os/fs_impl.h"
 #include "os/random.h"
 
-enum { PATH_SIZE = 4096 };
+enum {
+    PATH_SIZE = 4096,        /* PATH_MAX of Linux, NUL included */
+    READ_SIZE_FIRST = 4096 /* of a file that does not tell its size */
+};
 
 void fm_fs_free(fm_fs *fs)
 {
@@ -43,14 +46,14 @@ fm_status fm_file_stat_of(fm_file *file, fm_file_stat *out, fm_error *err)
 
 fm_status fm_fs_stat(fm_fs *fs, const char *path, fm_file_stat *out, fm_error *err)
 {
-    return fs->ops->stat(fs, path, out, err);
+    return fs->ops->stat(fs, path, true, out, err);
 }
 
 fm_status fm_fs_list(fm_fs *fs, const char *path, fm_arena *arena, fm_dir_entry **out, size_t *n, fm_error *err)
 {
     *out = NULL;
     *n = 0;
-    return fs->ops->list(fs, path, arena, out, n, err);
+    return fs->ops->list(fs, path, true, arena, out, n, err);
 }
 
 fm_status fm_fs_rename(fm_fs *fs, const char *from, const char *to, fm_error *err)
@@ -67,7 +70,7 @@ fm_status fm_fs_remove(fm_fs *fs, const char *path, fm_error *err)
 {
     fm_file_stat st;
 
-    FM_TRY(fs->ops->stat(fs, path, &st, err));
+    FM_TRY(fs->ops->stat(fs, path, false, &st, err));
     return fs->ops->remove(fs, path, st.is_dir, err);
 }
 
@@ -143,42 +146,50 @@ fm_status fm_fs_absolute(fm_fs *fs, fm_str path, fm_arena *arena, fm_str *out, f
     return ok ? FM_OK : fm_no_memory(arena, err);
 }
 
-/* A folder that was made must survive a power cut as its files do, so each level is synced in its parent. */
+/* A folder that was made must survive a power cut as its files do, so each level is synced in its parent. Whoever made
+ * the deepest level that exists may have died before that sync: it is made up for, as far as permissions allow. */
 fm_status fm_fs_mkdirs(fm_fs *fs, const char *path, fm_error *err)
 {
-    char part[PATH_SIZE], parent[PATH_SIZE];
+    char part[PATH_SIZE], parent[PATH_SIZE], unsure[PATH_SIZE] = "";
     size_t len = strlen(path);
     fm_file_stat st;
 
-    if (len == 0 || len >= sizeof part) return path_too_long(path, err);
-    if (fs->ops->stat(fs, path, &st, NULL) == FM_OK && st.is_dir) return FM_OK;
+    if (len == 0) return fm_fail(err, FM_INVALID, "FLOODMARK_INVALID_PATH", "The path of a folder is empty.");
+    if (len >= sizeof part) return path_too_long(path, err);
+    while (len > 1 && path[len - 1] == '/') len--;
     for (size_t i = 1; i <= len; i++) {
         if (i < len && path[i] != '/') continue;
         memcpy(part, path, i);
         part[i] = 0;
-        if (fs->ops->stat(fs, part, &st, NULL) == FM_OK) {
-            if (st.is_dir) continue;
-            return fm_fail(err, FM_INVALID, "FLOODMARK_NOT_A_FOLDER", "'%s' is a file, where a folder is needed.", part);
-        }
-        FM_TRY(fs->ops->mkdir(fs, part, err));
         FM_TRY(parent_of(part, parent, err));
+        if (fs->ops->stat(fs, part, true, &st, NULL) == FM_OK) {
+            if (!st.is_dir)
+                return fm_fail(err, FM_INVALID, "FLOODMARK_NOT_A_FOLDER", "'%s' is a file, where a folder is needed.", part);
+            memcpy(unsure, parent, sizeof unsure);
+            continue;
+        }
+        if (unsure[0]) fs->ops->sync_dir(fs, unsure, NULL);
+        unsure[0] = 0;
+        FM_TRY(fs->ops->mkdir(fs, part, err));
         FM_TRY(fs->ops->sync_dir(fs, parent, err));
     }
+    if (unsure[0]) fs->ops->sync_dir(fs, unsure, NULL);
     return FM_OK;
 }
 
 enum { REMOVE_DEPTH_MAX = 64 };
 
+/* Links are removed, never followed: what they name lies outside the tree. */
 static fm_status remove_tree(fm_fs *fs, const char *path, bool is_dir, int depth, fm_error *err)
 {
-    fm_dir_entry *entries;
-    size_t n;
+    fm_dir_entry *entries = NULL;
+    size_t n = 0;
 
     if (!is_dir) return fs->ops->remove(fs, path, false, err);
     if (depth > REMOVE_DEPTH_MAX) return path_too_long(path, err);
     fm_arena *arena = fm_arena_new(0);
     if (!arena) return fm_no_memory(NULL, err);
-    fm_status st = fm_fs_list(fs, path, arena, &entries, &n, err);
+    fm_status st = fs->ops->list(fs, path, false, arena, &entries, &n, err);
     for (size_t i = 0; st == FM_OK && i < n; i++) {
         fm_str child = fm_arena_printf(arena, "%s/%s", path, entries[i].name.ptr);
         st = child.ptr ? remove_tree(fs, child.ptr, entries[i].stat.is_dir, depth + 1, err) : fm_no_memory(arena, err);
@@ -191,29 +202,43 @@ static fm_status remove_tree(fm_fs *fs, const char *path, bool is_dir, int depth
 fm_status fm_fs_remove_all(fm_fs *fs, const char *path, fm_error *err)
 {
     fm_file_stat st;
-    fm_status found = fs->ops->stat(fs, path, &st, err);
+    fm_status found = fs->ops->stat(fs, path, false, &st, err);
 
     if (found == FM_NOT_FOUND) return FM_OK;
     if (found != FM_OK) return found;
     return remove_tree(fs, path, st.is_dir, 0, err);
 }
 
+static fm_status too_large(const char *path, size_t size_max, fm_error *err)
+{
+    return fm_fail(err, FM_LIMIT, "FLOODMARK_FILE_TOO_LARGE", "'%s' has more than %zu bytes, the most that is read of such "
+                   "a file.", path, size_max);
+}
+
+/* The size a file tells is a hint: it may grow while it is read, and files of /proc say 0. */
 static fm_status read_open_file(fm_file *file, const char *path, size_t size_max, fm_arena *arena, fm_str *out, fm_error *err)
 {
     fm_file_stat st;
-    size_t got = 0;
+    size_t len = 0, got = 0;
 
     FM_TRY(fm_file_stat_of(file, &st, err));
-    size_t cap = st.size > 0 ? (size_t)st.size : 4096; /* files of /proc say 0 */
-    if ((size_t)st.size > size_max) {
-        return fm_fail(err, FM_LIMIT, "FLOODMARK_FILE_TOO_LARGE", "'%s' has %" PRId64 " bytes; at most %zu are read.", path,
-                       st.size, size_max);
-    }
+    if (st.size > 0 && (uint64_t)st.size > size_max) return too_large(path, size_max, err);
+    size_t cap = st.size > 0 ? (size_t)st.size : READ_SIZE_FIRST;
     char *bytes = fm_arena_alloc(arena, cap + 1, 1);
     if (!bytes) return fm_no_memory(arena, err);
-    FM_TRY(fm_file_read_at(file, 0, bytes, cap, &got, err));
-    bytes[got] = 0;
-    *out = (fm_str){bytes, got};
+    for (;;) {
+        FM_TRY(fm_file_read_at(file, (int64_t)len, bytes + len, cap + 1 - len, &got, err));
+        len += got;
+        if (len > size_max) return too_large(path, size_max, err);
+        if (len <= cap) break;
+        char *more = fm_arena_alloc(arena, 2 * cap + 1, 1);
+        if (!more) return fm_no_memory(arena, err);
+        memcpy(more, bytes, len);
+        bytes = more;
+        cap *= 2;
+    }
+    bytes[len] = 0;
+    *out = (fm_str){bytes, len};
     return FM_OK;
 }
 

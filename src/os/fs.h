@@ -38,7 +38,8 @@ fm_fs *fm_fs_real(void);
 
 /* A file system in memory. Its fail_at-th operation that writes, syncs, renames, links, makes or
  * removes (counted from 0), and every one after, fails with FM_UNAVAILABLE; fail_at < 0: never.
- * Reads do not count. */
+ * Reads do not count. The
+ * fail_at-th, when it is a write, writes half. Any thread may use it. */
 fm_fs *fm_fs_sim_new(int64_t fail_at);
 /* As after a power cut: contents never synced and names whose folder was never synced are gone (a
  * rename is atomic: old or new). Operations work again and are counted anew; fail_at as above. */
@@ -47,6 +48,13 @@ void fm_fs_sim_restart(fm_fs *fs, int64_t fail_at);
 void fm_fs_sim_kill(fm_fs *fs, int64_t fail_at);
 /* From now on writes fail as on a full disk once `bytes` more were written; < 0: never full. */
 void fm_fs_sim_set_free(fm_fs *fs, int64_t bytes);
+/* From now on chance (from seed; 0: never) decides at a power cut what of the unsynced reached the disk:
+ * of each file a prefix, perhaps with zeros at its end; of each name's changes the first few. */
+void fm_fs_sim_tear(fm_fs *fs, uint64_t seed);
+/* What fm_file_stat says of files written from now on; grows by 1 ms with each operation. */
+void fm_fs_sim_set_time(fm_fs *fs, int64_t now_ms);
+/* The first operation that failed by fail_at since the last restart: "rename a file to '/a/b'"; "": none. */
+const char *fm_fs_sim_failed(const fm_fs *fs);
 int64_t fm_fs_sim_operations(const fm_fs *fs); /* counted so far */
 void fm_fs_free(fm_fs *fs);                    /* a simulated one; accepts NULL and the real one */
 

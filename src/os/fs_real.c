@@ -121,21 +121,22 @@ static fm_status real_file_stat(fm_file *file, fm_file_stat *out, fm_error *err)
     return FM_OK;
 }
 
-static fm_status real_stat(fm_fs *fs, const char *path, fm_file_stat *out, fm_error *err)
+static fm_status real_stat(fm_fs *fs, const char *path, bool follow, fm_file_stat *out, fm_error *err)
 {
     struct stat st;
 
-    if (stat(path, &st) != 0) return fail_errno(err, errno, "look at", path);
+    if (fstatat(AT_FDCWD, path, &st, follow ? 0 : AT_SYMLINK_NOFOLLOW) != 0) return fail_errno(err, errno, "look at", path);
     fill_stat(&st, out);
     return FM_OK;
 }
 
-static fm_status add_entry(int dir_fd, const char *name, fm_arena *arena, fm_dir_entry **out, size_t *n, size_t *cap,
+static fm_status add_entry(int dir_fd, const char *name, bool follow, fm_arena *arena, fm_dir_entry **out, size_t *n, size_t *cap,
                            fm_error *err)
 {
     struct stat st;
 
-    if (fstatat(dir_fd, name, &st, 0) != 0) return FM_OK; /* gone since it was listed, or a dangling link */
+    /* Gone since it was listed, or a dangling link. */
+    if (fstatat(dir_fd, name, &st, follow ? 0 : AT_SYMLINK_NOFOLLOW) != 0) return FM_OK;
     if (*n == *cap) {
         size_t more = *cap ? *cap * 2 : 32;
         fm_dir_entry *grown = fm_arena_array(arena, fm_dir_entry, more);
@@ -150,7 +151,7 @@ static fm_status add_entry(int dir_fd, const char *name, fm_arena *arena, fm_dir
     return entry->name.ptr ? FM_OK : fm_no_memory(arena, err);
 }
 
-static fm_status real_list(fm_fs *fs, const char *path, fm_arena *arena, fm_dir_entry **out, size_t *n, fm_error *err)
+static fm_status real_list(fm_fs *fs, const char *path, bool follow, fm_arena *arena, fm_dir_entry **out, size_t *n, fm_error *err)
 {
     DIR *dir = opendir(path);
     size_t cap = 0;
@@ -163,7 +164,7 @@ static fm_status real_list(fm_fs *fs, const char *path, fm_arena *arena, fm_dir_
         if (!e && errno) st = fail_errno(err, errno, "list", path);
         if (!e || st != FM_OK) break;
         if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) continue;
-        st = add_entry(dirfd(dir), e->d_name, arena, out, n, &cap, err);
+        st = add_entry(dirfd(dir), e->d_name, follow, arena, out, n, &cap, err);
     }
     closedir(dir);
     return st;

@@ -1,6 +1,7 @@
 /* os/random.c: the kernel's random bytes. */
 #include "os/random.h"
 
+#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/random.h>
@@ -11,6 +12,7 @@ void fm_random_bytes(void *out, size_t size)
 {
     for (size_t done = 0; done < size;) {
         ssize_t n = getrandom((char *)out + done, size - done, 0);
+        fm_assert(n > 0 || errno == EINTR); /* the kernel always has some */
         if (n > 0) done += (size_t)n;
     }
 }

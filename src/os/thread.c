@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { STACK_SIZE = 8 << 20 }; /* bytes; what the bounds of recursion in base/limits.h were checked with */
+
 struct fm_thread {
     pthread_t id;
     fm_thread_fn fn;
@@ -46,7 +48,11 @@ fm_status fm_thread_start(fm_thread_fn fn, void *arg, const char *name, fm_threa
     t->fn = fn;
     t->arg = arg;
     snprintf(t->name, sizeof t->name, "%s", name);
-    int code = pthread_create(&t->id, NULL, start, t);
+    pthread_attr_t attr;
+    pthread_attr_init(&attr);
+    pthread_attr_setstacksize(&attr, STACK_SIZE);
+    int code = pthread_create(&t->id, &attr, start, t);
+    pthread_attr_destroy(&attr);
     if (code != 0) {
         free(t);
         return fm_fail(err, FM_UNAVAILABLE, "FLOODMARK_NO_THREAD", "Cannot start a thread: %s. Lower floodmark.workers.",
