@@ -152,9 +152,9 @@ static fm_status take_late(aggregate *self, const fm_op_batch *mb, const fm_batc
     char *value;
     uint8_t fresh;
 
-    FM_TRY(fm_state_bucket_at(self->late_groups, time_us, &bucket, err));
-    FM_TRY(fm_state_upsert(self->late_groups, bucket, key, 1, &value, &fresh, err));
-    self->dropped += fresh;
+    FM_TRY(fm_state_bucket_at(fm_state_part_at(self->late_groups, 0), time_us, &bucket, err));
+    FM_TRY(fm_state_upsert_in(fm_state_part_at(self->late_groups, 0), bucket, key, 1, &value, &fresh, err));
+    self->dropped += fresh == FM_STATE_FRESH;
     self->late_rows++;
     if (!self->late_sink || self->late_column < 0) return FM_OK;
     int64_t event_us = self->event_column >= 0 ? fm_vec_i64(&in->columns[self->event_column])[row] : time_us;
@@ -194,13 +194,13 @@ static fm_status upsert_rows(aggregate *self, int64_t time_us, const fm_key *key
 {
     fm_state_bucket *bucket;
 
-    FM_TRY(fm_state_bucket_at(self->state, time_us, &bucket, err));
-    if (all) return fm_state_upsert(self->state, bucket, keys, n, entries, NULL, err);
+    FM_TRY(fm_state_bucket_at(fm_state_part_at(self->state, 0), time_us, &bucket, err));
+    if (all) return fm_state_upsert_in(fm_state_part_at(self->state, 0), bucket, keys, n, entries, NULL, err);
     fm_key *some = fm_arena_alloc(arena, (size_t)n * sizeof *some, 8);
     char **values = fm_arena_alloc(arena, (size_t)n * sizeof *values, 8);
     if (!some || !values) return fm_no_memory(arena, err);
     for (int32_t i = 0; i < n; i++) some[i] = keys[rows[i]];
-    FM_TRY(fm_state_upsert(self->state, bucket, some, n, values, NULL, err));
+    FM_TRY(fm_state_upsert_in(fm_state_part_at(self->state, 0), bucket, some, n, values, NULL, err));
     for (int32_t i = 0; i < n; i++) entries[rows[i]] = values[i];
     return FM_OK;
 }
@@ -321,7 +321,7 @@ static fm_status emit_bucket(aggregate *self, fm_state_bucket *bucket, bool chan
     int64_t at = 0;
     int32_t n;
 
-    while ((n = fm_state_scan(self->state, bucket, &at, changed_only, keys, values, EMIT_ROWS)) > 0) {
+    while ((n = fm_state_scan(fm_state_part_at(self->state, 0), bucket, &at, changed_only, keys, values, EMIT_ROWS)) > 0) {
         fm_arena_reset(arena);
         FM_TRY(emit_groups(self, fm_state_bucket_time(bucket), keys, values, n, arena, out, err));
     }
@@ -335,15 +335,15 @@ static fm_status touch_global(aggregate *self, fm_error *err)
     fm_state_bucket *bucket;
     char *value;
 
-    FM_TRY(fm_state_bucket_at(self->state, FM_STATE_NO_TIME, &bucket, err));
-    return fm_state_upsert(self->state, bucket, &key, 1, &value, NULL, err);
+    FM_TRY(fm_state_bucket_at(fm_state_part_at(self->state, 0), FM_STATE_NO_TIME, &bucket, err));
+    return fm_state_upsert_in(fm_state_part_at(self->state, 0), bucket, &key, 1, &value, NULL, err);
 }
 
 static fm_status emit_touched(aggregate *self, fm_arena *arena, const fm_emit *out, fm_error *err)
 {
     fm_state_bucket *bucket;
 
-    for (int32_t i = 0; (bucket = fm_state_bucket_nth(self->state, i)); i++) FM_TRY(emit_bucket(self, bucket, true, arena, out, err));
+    for (int32_t i = 0; (bucket = fm_state_bucket_nth(fm_state_part_at(self->state, 0), i)); i++) FM_TRY(emit_bucket(self, bucket, true, arena, out, err));
     return FM_OK;
 }
 
@@ -354,15 +354,15 @@ static fm_status aggregate_finish(fm_op *op, const fm_op_batch *mb, fm_arena *ar
 
     if (self->is_global) FM_TRY(touch_global(self, err));
     if (!mb->is_stream || self->mode == FM_MODE_COMPLETE) {
-        for (int32_t i = 0; (bucket = fm_state_bucket_nth(self->state, i)); i++) FM_TRY(emit_bucket(self, bucket, false, arena, out, err));
+        for (int32_t i = 0; (bucket = fm_state_bucket_nth(fm_state_part_at(self->state, 0), i)); i++) FM_TRY(emit_bucket(self, bucket, false, arena, out, err));
         return FM_OK;
     }
     if (self->mode == FM_MODE_UPDATE) FM_TRY(emit_touched(self, arena, out, err));
     if (!self->closes) return FM_OK;
     int64_t evict_us = mb->watermarks[op->operator_id].evict_us;
-    while ((bucket = fm_state_bucket_nth(self->state, 0)) && is_past(self, fm_state_bucket_time(bucket), evict_us)) {
+    while ((bucket = fm_state_bucket_nth(fm_state_part_at(self->state, 0), 0)) && is_past(self, fm_state_bucket_time(bucket), evict_us)) {
         if (self->mode == FM_MODE_APPEND) FM_TRY(emit_bucket(self, bucket, false, arena, out, err));
-        fm_state_bucket_drop(self->state, bucket);
+        fm_state_bucket_drop(fm_state_part_at(self->state, 0), bucket);
     }
     return FM_OK;
 }
@@ -373,7 +373,7 @@ static fm_status aggregate_begin(fm_op *op, const fm_op_batch *mb, fm_error *err
     fm_state_bucket *bucket;
 
     fm_state_begin(self->state);
-    while ((bucket = fm_state_bucket_nth(self->late_groups, 0))) fm_state_bucket_drop(self->late_groups, bucket);
+    while ((bucket = fm_state_bucket_nth(fm_state_part_at(self->late_groups, 0), 0))) fm_state_bucket_drop(fm_state_part_at(self->late_groups, 0), bucket);
     self->dropped = self->late_rows = 0;
     return FM_OK;
 }

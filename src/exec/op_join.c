@@ -54,13 +54,14 @@ static fm_status index_batch(join_op *self, const fm_op_batch *mb, int32_t batch
 
     if (!keys || !usable) return fm_no_memory(arena, err);
     FM_TRY(encode_keys(self, self->build_keys, mb, in, arena, keys, usable, err));
-    FM_TRY(fm_state_bucket_at(self->index, FM_STATE_NO_TIME, &bucket, err));
+    fm_state_part *part = fm_state_part_at(self->index, 0);
+    FM_TRY(fm_state_bucket_at(part, FM_STATE_NO_TIME, &bucket, err));
     for (int32_t i = 0; i < in->rows; i++) {
         char *value;
         int32_t row = (*number)++;
         self->refs[row] = (fm_row_ref){batch, i};
         if (!usable[i]) continue;
-        FM_TRY(fm_state_upsert(self->index, bucket, &keys[i], 1, &value, NULL, err));
+        FM_TRY(fm_state_upsert_in(part, bucket, &keys[i], 1, &value, NULL, err));
         int64_t *first = (int64_t *)(void *)value;
         self->next[row] = (int32_t)*first;
         *first = row + 1;
@@ -75,7 +76,8 @@ static fm_status read_build_side(join_op *self, const fm_op_batch *mb, fm_error 
     int32_t number = 0;
 
     fm_rows_reset(&self->rows);
-    while ((bucket = fm_state_bucket_nth(self->index, 0))) fm_state_bucket_drop(self->index, bucket);
+    fm_state_part *part = fm_state_part_at(self->index, 0);
+    while ((bucket = fm_state_bucket_nth(part, 0))) fm_state_bucket_drop(part, bucket);
     FM_TRY(fm_tree_run(&self->tree, &batch, NULL, err));
     if (self->rows.rows >= INT32_MAX) return fm_fail(err, FM_LIMIT, "FLOODMARK_TABLE_TOO_LARGE", "The table side of a join has more than 2^31 rows.");
     self->refs = fm_arena_array(self->rows.arena, fm_row_ref, self->rows.rows);
@@ -188,11 +190,12 @@ static fm_status join_push(fm_op *op, const fm_op_batch *mb, int32_t input, cons
     uint8_t *usable = fm_arena_alloc(arena, (size_t)n + 1, 1), *matched = fm_arena_array(arena, uint8_t, n);
     char **values = fm_arena_array(arena, char *, n);
     pairs p = {fm_arena_array(arena, int32_t, cap), fm_arena_array(arena, int32_t, cap), 0};
-    fm_state_bucket *bucket = fm_state_bucket_nth(self->index, 0);
+    fm_state_part *part = fm_state_part_at(self->index, 0);
+    fm_state_bucket *bucket = fm_state_bucket_nth(part, 0);
 
     if (!keys || !usable || !matched || !values || !p.probe || !p.build) return fm_no_memory(arena, err);
     FM_TRY(encode_keys(self, self->probe_keys, mb, in, arena, keys, usable, err));
-    if (bucket) fm_state_lookup(self->index, bucket, keys, n, values);
+    if (bucket) fm_state_lookup(part, bucket, keys, n, values);
     for (int32_t i = 0; bucket && i < n; i++) {
         if (!usable[i] || !values[i]) continue;
         for (int32_t row = (int32_t)*(int64_t *)(void *)values[i]; row; row = self->next[row - 1]) {

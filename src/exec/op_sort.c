@@ -129,8 +129,9 @@ static fm_status stored_count(limit *self, int64_t **out, fm_error *err)
     fm_state_bucket *bucket;
     char *value;
 
-    FM_TRY(fm_state_bucket_at(self->state, FM_STATE_NO_TIME, &bucket, err));
-    FM_TRY(fm_state_upsert(self->state, bucket, &key, 1, &value, NULL, err));
+    fm_state_part *part = fm_state_part_at(self->state, 0);
+    FM_TRY(fm_state_bucket_at(part, FM_STATE_NO_TIME, &bucket, err));
+    FM_TRY(fm_state_upsert_in(part, bucket, &key, 1, &value, NULL, err));
     *out = (int64_t *)(void *)value;
     return FM_OK;
 }
