@@ -412,7 +412,7 @@ static int32_t aggregate_windows(const fm_op *op, fm_op_window *out, int32_t n)
     int32_t got = 0;
 
     if (!self->time_is_window) return 0;
-    for (int32_t i = 0; got < n && (bucket = fm_state_bucket_nth(self->state, i)); i++) {
+    for (int32_t i = 0; got < n && (bucket = fm_state_bucket_nth(fm_state_part_at(self->state, 0), i)); i++) {
         int64_t end_us = fm_state_bucket_time(bucket);
         if (end_us == FM_STATE_NO_TIME) continue;
         out[got++] = (fm_op_window){end_us - self->window_us, end_us, fm_state_bucket_rows(bucket)};
