@@ -6,11 +6,19 @@
 #include "expr/cast.h"
 #include "expr/expr.h"
 
-static void add_list(fm_expr *const *args, int32_t n, fm_strbuf *out)
+/* Parameters of the lambdas around: unresolved, they are names. */
+typedef struct lambda_names {
+    const struct lambda_names *outer;
+    const fm_expr *lambda;
+} lambda_names;
+
+static void put(const fm_expr *e, fm_strbuf *out, const lambda_names *in);
+
+static void add_list(fm_expr *const *args, int32_t n, fm_strbuf *out, const lambda_names *in)
 {
     for (int32_t i = 0; i < n; i++) {
         if (i) fm_strbuf_add_c(out, ", ");
-        fm_expr_sql(args[i], out);
+        put(args[i], out, in);
     }
 }
 
@@ -67,7 +75,7 @@ static void add_literal(const fm_expr *e, fm_strbuf *out)
     fm_strbuf_add_c(out, after);
 }
 
-static void add_case(const fm_expr *e, fm_strbuf *out)
+static void add_case(const fm_expr *e, fm_strbuf *out, const lambda_names *in)
 {
     if (e->name.len) { /* what it was written as: if(), nvl2() */
         fm_strbuf_add(out, e->name);
@@ -76,42 +84,42 @@ static void add_case(const fm_expr *e, fm_strbuf *out)
     fm_strbuf_add_c(out, "CASE");
     for (int32_t i = 0; i + 1 < e->n_args; i += 2) {
         fm_strbuf_add_c(out, " WHEN ");
-        fm_expr_sql(e->args[i], out);
+        put(e->args[i], out, in);
         fm_strbuf_add_c(out, " THEN ");
-        fm_expr_sql(e->args[i + 1], out);
+        put(e->args[i + 1], out, in);
     }
     if (e->n_args & 1) {
         fm_strbuf_add_c(out, " ELSE ");
-        fm_expr_sql(e->args[e->n_args - 1], out);
+        put(e->args[e->n_args - 1], out, in);
     }
     fm_strbuf_add_c(out, " END");
 }
 
-static void add_wrapped(const char *before, const fm_expr *e, const char *after, fm_strbuf *out)
+static void add_wrapped(const char *before, const fm_expr *e, const char *after, fm_strbuf *out, const lambda_names *in)
 {
     fm_strbuf_add_c(out, before);
-    fm_expr_sql(e, out);
+    put(e, out, in);
     fm_strbuf_add_c(out, after);
 }
 
 static void add_infix(const fm_expr *e, const char *before, const char *op, const char *after,
-                      fm_strbuf *out)
+                      fm_strbuf *out, const lambda_names *in)
 {
     fm_strbuf_add_c(out, before);
-    fm_expr_sql(e->args[0], out);
+    put(e->args[0], out, in);
     fm_strbuf_add_char(out, ' ');
     fm_strbuf_add_c(out, op);
     fm_strbuf_add_char(out, ' ');
-    fm_expr_sql(e->args[1], out);
+    put(e->args[1], out, in);
     fm_strbuf_add_c(out, after);
 }
 
 /* Calls that are not printed as name(arguments). The name is one word for all spellings: functions are
  * looked at by the name they were called with. False: an ordinary call. */
-static bool add_operator(const fm_expr *e, fm_str name, fm_strbuf *out)
+static bool add_operator(const fm_expr *e, fm_str name, fm_strbuf *out, const lambda_names *in)
 {
     static const char *const binary[] = {"+", "-", "*", "/", "%", "=", "<=>", "<", "<=", ">",
-                                         ">=", "&", "|", "^", "<<", ">>", ">>>"};
+                                         ">=", "&", "|", "^"};
     static const struct {
         const char *name, *before, *after;
     } unary[] = {
@@ -130,108 +138,218 @@ static bool add_operator(const fm_expr *e, fm_str name, fm_strbuf *out)
             return false;
         for (size_t i = 0; i < sizeof unary / sizeof unary[0]; i++)
             if (fm_str_eq_ci(name, fm_str_c(unary[i].name))) {
-                add_wrapped(unary[i].before, e->args[0], unary[i].after, out);
+                add_wrapped(unary[i].before, e->args[0], unary[i].after, out, in);
                 return true;
             }
         return false;
     }
     if (fm_str_eq(name, FM_STR("||"))) {
         fm_strbuf_add_c(out, "concat(");
-        add_list(e->args, e->n_args, out);
+        add_list(e->args, e->n_args, out, in);
         fm_strbuf_add_c(out, ")");
         return true;
     }
     if (fm_str_eq_ci(name, FM_STR("like")) && e->n_args >= 2) {
-        add_infix(e, "", "LIKE", "", out);
-        if (e->n_args == 3) add_wrapped(" ESCAPE '", e->args[2], "'", out);
+        add_infix(e, "", "LIKE", "", out, in);
+        if (e->n_args == 3) add_wrapped(" ESCAPE '", e->args[2], "'", out, in);
         return true;
     }
     if (e->n_args != 2) return false;
     for (size_t i = 0; i < sizeof binary / sizeof binary[0]; i++)
         if (fm_str_eq(name, fm_str_c(binary[i]))) {
-            add_infix(e, "(", binary[i], ")", out);
+            add_infix(e, "(", binary[i], ")", out, in);
             return true;
         }
     if (fm_str_eq(name, FM_STR("=="))) {
-        add_infix(e, "(", "=", ")", out);
+        add_infix(e, "(", "=", ")", out, in);
     } else if (fm_str_eq(name, FM_STR("!=")) || fm_str_eq(name, FM_STR("<>"))) {
-        add_infix(e, "(NOT (", "=", "))", out);
+        add_infix(e, "(NOT (", "=", "))", out, in);
+    } else if (fm_str_eq_ci(name, FM_STR("mod"))) {
+        add_infix(e, "(", "%", ")", out, in);
+    } else if (fm_str_eq(name, FM_STR("<<")) || fm_str_eq(name, FM_STR(">>")) ||
+               fm_str_eq(name, FM_STR(">>>"))) {
+        fm_strbuf_add_c(out, "shift");
+        fm_strbuf_add_c(out, name.ptr[0] == '<' ? "left(" : name.len == 2 ? "right(" : "rightunsigned(");
+        add_list(e->args, e->n_args, out, in);
+        fm_strbuf_add_c(out, ")");
     } else if (fm_str_eq_ci(name, FM_STR("div"))) {
-        add_infix(e, "(", "div", ")", out);
+        add_infix(e, "(", "div", ")", out, in);
     } else if (fm_str_eq(name, FM_STR("[]"))) {
-        fm_expr_sql(e->args[0], out);
-        add_wrapped("[", e->args[1], "]", out);
+        put(e->args[0], out, in);
+        add_wrapped("[", e->args[1], "]", out, in);
     } else if (fm_str_eq(name, FM_STR("."))) {
-        fm_expr_sql(e->args[0], out);
-        add_wrapped(".", e->args[1], "", out);
+        put(e->args[0], out, in);
+        add_wrapped(".", e->args[1], "", out, in);
     } else {
         return false;
     }
     return true;
 }
 
-static void add_call(const fm_expr *e, fm_strbuf *out)
+/* Functions that Spark's texts spell in capitals, and those they show by another name. */
+static bool add_spelled(fm_str name, fm_strbuf *out)
+{
+    static const char *const capitals[] = {
+        "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "cos", "cosh", "cot",
+        "csc", "degrees", "e", "exp", "expm1", "floor", "hypot", "log", "log10", "log1p", "log2", "pi",
+        "power", "radians", "regexp", "regexp_like", "rlike", "sec", "signum", "sin", "sinh",
+        "spark_partition_id", "sqrt", "tan", "tanh",
+    };
+    static const char *const others[][2] = {
+        {"curdate", "current_date"}, {"dateadd", "date_add"}, {"random", "rand"},
+        {"current_database", "current_schema"}, {"to_varchar", "to_char"},
+    };
+    for (size_t i = 0; i < sizeof capitals / sizeof capitals[0]; i++)
+        if (fm_str_eq_ci(name, fm_str_c(capitals[i]))) {
+            add_upper(name, out);
+            return true;
+        }
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (fm_str_eq_ci(name, fm_str_c(others[i][0]))) {
+            fm_strbuf_add_c(out, others[i][1]);
+            return true;
+        }
+    return false;
+}
+
+/* Calls whose texts are their own. False: none of them. */
+static bool add_special_call(const fm_expr *e, fm_str name, fm_strbuf *out, const lambda_names *in)
+{
+    if (fm_str_eq_ci(name, FM_STR("extract")) || fm_str_eq_ci(name, FM_STR("datepart"))) {
+        if (e->n_args != 2) return false;
+        add_lower(name, out);
+        add_wrapped("(", e->args[0], " FROM ", out, in);
+        add_wrapped("", e->args[1], ")", out, in);
+    } else if (fm_str_eq_ci(name, FM_STR("if")) && e->n_args == 3) {
+        fm_strbuf_add_c(out, "(IF(");
+        add_list(e->args, e->n_args, out, in);
+        fm_strbuf_add_c(out, "))");
+    } else if (fm_str_eq_ci(name, FM_STR("assert_true")) && e->n_args == 1) {
+        add_wrapped("assert_true(", e->args[0], ", '", out, in);
+        add_wrapped("", e->args[0], "' is not true!)", out, in);
+    } else if (fm_str_eq_ci(name, FM_STR("raise_error")) && e->n_args == 1) {
+        add_wrapped("raise_error(USER_RAISED_EXCEPTION, map(errorMessage, ", e->args[0], "))", out, in);
+    } else if (fm_str_eq_ci(name, FM_STR("log")) && e->n_args == 1) {
+        add_wrapped("LOG(E(), ", e->args[0], ")", out, in);
+    } else if ((fm_str_eq_ci(name, FM_STR("from_json")) || fm_str_eq_ci(name, FM_STR("schema_of_json")) ||
+                fm_str_eq_ci(name, FM_STR("to_json"))) &&
+               e->n_args >= 1) { /* schema and options are not shown */
+        add_lower(name, out);
+        add_wrapped("(", e->args[0], ")", out, in);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* Text of the arguments that were left out, where Spark shows them. */
+static void add_left_out(const fm_expr *e, fm_str name, fm_strbuf *out)
+{
+    static const struct {
+        const char *name;
+        int at;
+        const char *text;
+    } aggregates[] = {
+        {"percentile", 2, "1"}, {"percentile_approx", 2, "10000"}, {"approx_percentile", 2, "10000"},
+        {"listagg", 1, "NULL"}, {"string_agg", 1, "NULL"},
+    };
+    const fm_function *function = e->function ? e->function : fm_function_find(name);
+    for (size_t i = 0; i < sizeof aggregates / sizeof aggregates[0]; i++)
+        if (e->n_args == aggregates[i].at && fm_str_eq_ci(name, fm_str_c(aggregates[i].name))) {
+            fm_strbuf_add_c(out, ", ");
+            fm_strbuf_add_c(out, aggregates[i].text);
+        }
+    if ((fm_str_eq_ci(name, FM_STR("aggregate")) || fm_str_eq_ci(name, FM_STR("reduce"))) && e->n_args == 3)
+        fm_strbuf_add_c(out, ", lambdafunction(namedlambdavariable(), namedlambdavariable())");
+    if (!function || e->kind == FM_EXPR_AGGREGATE) return;
+    for (int32_t i = e->n_args; i < 8 && function->shown[i]; i++) {
+        if (i) fm_strbuf_add_c(out, ", ");
+        fm_strbuf_add_c(out, function->shown[i]);
+    }
+}
+
+static void add_call(const fm_expr *e, fm_strbuf *out, const lambda_names *in)
 {
     fm_str name = e->name;
     if (!name.len && e->function) name = fm_str_c(e->function->name);
     if (!name.len && e->aggregate) name = fm_str_c(e->aggregate->name);
-    if (e->kind != FM_EXPR_AGGREGATE && add_operator(e, name, out)) return;
-
-    if (fm_str_eq_ci(name, FM_STR("extract")) && e->n_args == 2) {
-        add_wrapped("extract(", e->args[0], " FROM ", out);
-        add_wrapped("", e->args[1], ")", out);
+    if (e->kind != FM_EXPR_AGGREGATE && (add_operator(e, name, out, in) || add_special_call(e, name, out, in)))
         return;
-    }
-    if (fm_str_eq_ci(name, FM_STR("rlike")) || fm_str_eq_ci(name, FM_STR("regexp")) ||
-        fm_str_eq_ci(name, FM_STR("regexp_like")))
-        add_upper(FM_STR("rlike"), out);
-    else if (fm_str_eq_ci(name, FM_STR("if")) && e->n_args == 3) {
-        fm_strbuf_add_c(out, "(IF(");
-        add_list(e->args, e->n_args, out);
-        fm_strbuf_add_c(out, "))");
-        return;
-    } else
-        add_lower(name, out);
+    if (!add_spelled(name, out)) add_lower(name, out);
     fm_strbuf_add_c(out, e->distinct ? "(DISTINCT " : "(");
     if (fm_str_eq_ci(name, FM_STR("count")) &&
         (e->n_args == 0 || (e->n_args == 1 && e->args[0]->kind == FM_EXPR_STAR)))
         fm_strbuf_add_c(out, "1");
     else
-        add_list(e->args, e->n_args, out);
-    if (e->function)
-        for (int32_t i = e->n_args; i < 8 && e->function->shown[i]; i++) {
-            if (i) fm_strbuf_add_c(out, ", ");
-            fm_strbuf_add_c(out, e->function->shown[i]);
-        }
+        add_list(e->args, e->n_args, out, in);
+    add_left_out(e, name, out);
     fm_strbuf_add_c(out, ")");
-    if (e->filter) add_wrapped(" FILTER (WHERE ", e->filter, ")", out);
+    if (e->filter) add_wrapped(" FILTER (WHERE ", e->filter, ")", out, in);
 }
 
-static void add_parts(const fm_expr *e, fm_strbuf *out)
+static bool is_parameter(fm_str name, const lambda_names *in)
+{
+    for (; in; in = in->outer)
+        for (int32_t i = 0; i < in->lambda->n_parts; i++)
+            if (fm_str_eq_ci(in->lambda->parts[i], name)) return true;
+    return false;
+}
+
+static void add_parts(const fm_expr *e, fm_strbuf *out, const lambda_names *in)
 {
     for (int32_t i = 0; i < e->n_parts; i++) {
         if (i) fm_strbuf_add_char(out, '.');
-        fm_strbuf_add(out, e->parts[i]);
+        if (i == 0 && is_parameter(e->parts[0], in))
+            fm_strbuf_add_c(out, "namedlambdavariable()");
+        else
+            fm_strbuf_add(out, e->parts[i]);
     }
 }
 
-static void add_cast(const fm_expr *e, fm_strbuf *out)
+/* DATE '...' before it is folded: the parser makes a cast of it, named by the word. */
+static bool add_typed(const fm_expr *e, fm_strbuf *out)
+{
+    const fm_expr *literal = e->args[0];
+    char text[FM_TIME_TEXT_SIZE];
+    fm_str written;
+    size_t len;
+    int64_t us;
+    int32_t days;
+    if (!e->name.len || !e->cast_type || literal->kind != FM_EXPR_LITERAL ||
+        literal->value.type->id != FM_TYPE_STRING || fm_vec_is_null(&literal->value, 0))
+        return false;
+    written = fm_vec_str(&literal->value, 0);
+    if (e->cast_type->id == FM_TYPE_DATE && fm_text_to_date(written, &days))
+        len = fm_date_text(days, text);
+    else if (fm_type_is_timestamp(e->cast_type) && fm_text_to_timestamp_ntz(written, &us))
+        len = fm_timestamp_text(us, text);
+    else
+        return false;
+    add_upper(e->name, out);
+    fm_strbuf_add_c(out, " '");
+    fm_strbuf_add(out, (fm_str){text, len});
+    fm_strbuf_add_c(out, "'");
+    return true;
+}
+
+static void add_cast(const fm_expr *e, fm_strbuf *out, const lambda_names *in)
 {
     if (e->implicit) {
-        fm_expr_sql(e->args[0], out);
+        put(e->args[0], out, in);
         return;
     }
+    if (add_typed(e, out)) return;
     fm_strbuf_add_c(out, e->try_cast ? "TRY_CAST(" : "CAST(");
-    fm_expr_sql(e->args[0], out);
+    put(e->args[0], out, in);
     fm_strbuf_add_c(out, " AS ");
     fm_type_sql(e->cast_type ? e->cast_type : e->type, out);
     fm_strbuf_add_c(out, ")");
 }
 
-static void add_field(const fm_expr *e, fm_strbuf *out)
+static void add_field(const fm_expr *e, fm_strbuf *out, const lambda_names *in)
 {
     const fm_type *type = e->args[0]->type;
-    fm_expr_sql(e->args[0], out);
+    put(e->args[0], out, in);
     fm_strbuf_add_char(out, '.');
     if (e->name.len)
         fm_strbuf_add(out, e->name);
@@ -240,55 +358,62 @@ static void add_field(const fm_expr *e, fm_strbuf *out)
 }
 
 /* Unresolved base.field and base[key]; a literal name after a dot is the name. */
-static void add_extract(const fm_expr *e, fm_strbuf *out)
+static void add_extract(const fm_expr *e, fm_strbuf *out, const lambda_names *in)
 {
     const fm_expr *key = e->args[1];
-    bool dot = key->kind == FM_EXPR_LITERAL && key->value.type->id == FM_TYPE_STRING &&
-               !(e->sql.len && e->sql.ptr[e->sql.len - 1] == ']');
-    fm_expr_sql(e->args[0], out);
-    add_wrapped(dot ? "." : "[", key, dot ? "" : "]", out);
+    bool bracket = e->sql.len && (e->sql.ptr[0] == '[' || e->sql.ptr[e->sql.len - 1] == ']');
+    bool dot = key->kind == FM_EXPR_LITERAL && key->value.type->id == FM_TYPE_STRING && !bracket;
+    put(e->args[0], out, in);
+    add_wrapped(dot ? "." : "[", key, dot ? "" : "]", out, in);
 }
 
-void fm_expr_sql(const fm_expr *e, fm_strbuf *out)
+static void put(const fm_expr *e, fm_strbuf *out, const lambda_names *in)
 {
     switch (e->kind) {
-    case FM_EXPR_NAME: add_parts(e, out); break;
+    case FM_EXPR_NAME: add_parts(e, out, in); break;
     case FM_EXPR_STAR:
-        add_parts(e, out);
+        add_parts(e, out, NULL);
         fm_strbuf_add_c(out, e->n_parts ? ".*" : "*");
         break;
     case FM_EXPR_UNRESOLVED_CALL:
     case FM_EXPR_CALL:
     case FM_EXPR_AGGREGATE:
-    case FM_EXPR_GENERATOR: add_call(e, out); break;
+    case FM_EXPR_GENERATOR: add_call(e, out, in); break;
     case FM_EXPR_SUBQUERY: fm_strbuf_add_c(out, "scalarsubquery()"); break;
     case FM_EXPR_EXISTS_SUBQUERY: fm_strbuf_add_c(out, "exists()"); break;
-    case FM_EXPR_IN_SUBQUERY: add_wrapped("(", e->args[0], " IN (listquery()))", out); break;
+    case FM_EXPR_IN_SUBQUERY: add_wrapped("(", e->args[0], " IN (listquery()))", out, in); break;
     case FM_EXPR_INTERVAL_TEXT:
     case FM_EXPR_LITERAL: add_literal(e, out); break;
-    case FM_EXPR_ALIAS: fm_expr_sql(e->args[0], out); break;
-    case FM_EXPR_MULTI_ALIAS: fm_expr_sql(e->args[0], out); break;
-    case FM_EXPR_CAST: add_cast(e, out); break;
-    case FM_EXPR_EXTRACT: add_extract(e, out); break;
+    case FM_EXPR_ALIAS: put(e->args[0], out, in); break;
+    case FM_EXPR_MULTI_ALIAS: put(e->args[0], out, in); break;
+    case FM_EXPR_CAST: add_cast(e, out, in); break;
+    case FM_EXPR_EXTRACT: add_extract(e, out, in); break;
     case FM_EXPR_LAMBDA:
         fm_strbuf_add_c(out, "lambdafunction(");
-        fm_expr_sql(e->args[0], out);
+        put(e->args[0], out, &(lambda_names){in, e});
         for (int32_t i = 0; i < e->n_parts; i++) fm_strbuf_add_c(out, ", namedlambdavariable()");
         fm_strbuf_add_c(out, ")");
         break;
     case FM_EXPR_LAMBDA_VAR: fm_strbuf_add_c(out, "namedlambdavariable()"); break;
     case FM_EXPR_SORT_KEY:
-        fm_expr_sql(e->args[0], out);
+        put(e->args[0], out, in);
         fm_strbuf_add_c(out, e->descending ? " DESC" : " ASC");
         fm_strbuf_add_c(out, e->nulls_first ? " NULLS FIRST" : " NULLS LAST");
         break;
-    case FM_EXPR_AND: add_infix(e, "(", "AND", ")", out); break;
-    case FM_EXPR_OR: add_infix(e, "(", "OR", ")", out); break;
-    case FM_EXPR_NOT: add_wrapped("(NOT ", e->args[0], ")", out); break;
-    case FM_EXPR_CASE: add_case(e, out); break;
+    case FM_EXPR_AND:
+        if (fm_str_eq(e->name, FM_STR("between"))) {
+            add_wrapped("between(", e->args[0]->args[0], ", ", out, in);
+            add_wrapped("", e->args[0]->args[1], ", ", out, in);
+            add_wrapped("", e->args[1]->args[1], ")", out, in);
+            break;
+        }
+        add_infix(e, "(", "AND", ")", out, in); break;
+    case FM_EXPR_OR: add_infix(e, "(", "OR", ")", out, in); break;
+    case FM_EXPR_NOT: add_wrapped("(NOT ", e->args[0], ")", out, in); break;
+    case FM_EXPR_CASE: add_case(e, out, in); break;
     case FM_EXPR_IN_LIST:
-        add_wrapped("(", e->args[0], " IN (", out);
-        add_list(e->args + 1, e->n_args - 1, out);
+        add_wrapped("(", e->args[0], " IN (", out, in);
+        add_list(e->args + 1, e->n_args - 1, out, in);
         fm_strbuf_add_c(out, "))");
         break;
     case FM_EXPR_ATTRIBUTE: fm_strbuf_add(out, e->name); break;
@@ -298,9 +423,11 @@ void fm_expr_sql(const fm_expr *e, fm_strbuf *out)
         else
             fm_strbuf_printf(out, "#%d", (int)e->index);
         break;
-    case FM_EXPR_FIELD: add_field(e, out); break;
+    case FM_EXPR_FIELD: add_field(e, out, in); break;
     }
 }
+
+void fm_expr_sql(const fm_expr *e, fm_strbuf *out) { put(e, out, NULL); }
 
 /* A struct field reached from a column by names only: a.b.c. */
 static bool is_path(const fm_expr *e)

@@ -6,6 +6,7 @@
 #include "base/limits.h"
 #include "expr/cast.h"
 #include "expr/coerce.h"
+#include "expr/eval_internal.h"
 #include "expr/kernel.h"
 #include "expr/resolve_text.h"
 #include "expr/time_format.h"
@@ -86,9 +87,7 @@ static fm_status parse_date(fm_call *call, const fm_vec *args, fm_vec *out)
 /* The cast that was inserted has done it. */
 static fm_status cast_already(fm_call *call, const fm_vec *args, fm_vec *out)
 {
-    (void)call;
-    *out = args[0];
-    return FM_OK;
+    return fm_vec_mask(out, &args[0], out->validity, call->arena, call->err);
 }
 
 static fm_status seconds_of(fm_call *call, const fm_vec *args, fm_vec *out)

@@ -24,23 +24,30 @@ fm_status fm_vec_and_validity(fm_vec *out, const uint64_t *valid, fm_arena *aren
         for (uint64_t fm_b = ~(validity)[fm_w]; fm_b; fm_b &= fm_b - 1)                       \
             for (int64_t i = fm_w * 64 + fm_ctz64(fm_b), fm_once = 1; fm_once && i < (len); fm_once = 0)
 
+/* Looks before it writes: a kernel may have handed on a vector of its arguments, which others read; its null
+ * lanes are zero already. */
 static void clear_lanes(void *values, size_t width, const uint64_t *validity, int64_t len)
 {
     switch (width) {
     case 1:
-        FOR_NULL_LANES(validity, len, i) ((uint8_t *)values)[i] = 0;
+        FOR_NULL_LANES(validity, len, i)
+        if (((const uint8_t *)values)[i]) ((uint8_t *)values)[i] = 0;
         break;
     case 2:
-        FOR_NULL_LANES(validity, len, i) ((uint16_t *)values)[i] = 0;
+        FOR_NULL_LANES(validity, len, i)
+        if (((const uint16_t *)values)[i]) ((uint16_t *)values)[i] = 0;
         break;
     case 4:
-        FOR_NULL_LANES(validity, len, i) ((uint32_t *)values)[i] = 0;
+        FOR_NULL_LANES(validity, len, i)
+        if (((const uint32_t *)values)[i]) ((uint32_t *)values)[i] = 0;
         break;
     case 8:
-        FOR_NULL_LANES(validity, len, i) ((uint64_t *)values)[i] = 0;
+        FOR_NULL_LANES(validity, len, i)
+        if (((const uint64_t *)values)[i]) ((uint64_t *)values)[i] = 0;
         break;
     default:
-        FOR_NULL_LANES(validity, len, i) ((fm_i128 *)values)[i] = 0;
+        FOR_NULL_LANES(validity, len, i)
+        if (((const fm_i128 *)values)[i]) ((fm_i128 *)values)[i] = 0;
         break;
     }
 }

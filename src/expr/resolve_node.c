@@ -1,4 +1,5 @@
 /* expr/resolve_node.c: types of the expressions that are not calls: AND, OR, NOT, CASE, IN, fields. */
+#include "expr/cast.h"
 #include "expr/coerce.h"
 #include "expr/resolve_text.h"
 
@@ -154,6 +155,28 @@ static fm_status resolve_extract(fm_arena *arena, const fm_session_conf *conf, f
     return fm_fail_extract(err, e);
 }
 
+/* DATE '2026-01-01': the text is read now, on the session's clock. */
+static fm_status resolve_typed(fm_arena *arena, const fm_session_conf *conf, const fm_expr *e, fm_expr *text,
+                               fm_expr **out, fm_error *err)
+{
+    fm_expr *literal = fm_expr_literal_null(arena, e->cast_type);
+    fm_strbuf shown = {0};
+    if (!literal) return fm_no_memory(arena, err);
+    if (fm_cast_run(&text->value, e->cast_type, FM_CAST_TRY, conf, arena, &literal->value, err) != FM_OK ||
+        fm_vec_is_null(&literal->value, 0))
+        return fm_fail_at(err, FM_INVALID, "INVALID_TYPED_LITERAL", e->pos.line, e->pos.column,
+                          "The value of the typed literal \"%.*s\" is invalid: '%.*s'.", FM_STR_ARG(e->name),
+                          FM_STR_ARG(fm_vec_str(&text->value, 0)));
+    literal->pos = e->pos;
+    literal->sql = e->sql;
+    literal->nullable = false;
+    fm_expr_sql(e, &shown);
+    literal->name = fm_arena_str(arena, fm_strbuf_str(&shown));
+    fm_strbuf_fini(&shown);
+    *out = literal;
+    return FM_OK;
+}
+
 fm_status fm_expr_resolve_node(fm_arena *arena, const fm_session_conf *conf, const fm_expr *e,
                                fm_expr **args, fm_expr **out, fm_error *err)
 {
@@ -181,6 +204,7 @@ fm_status fm_expr_resolve_node(fm_arena *arena, const fm_session_conf *conf, con
         copy->type = args[0]->type;
         return FM_OK;
     case FM_EXPR_CAST:
+        if (e->name.len) return resolve_typed(arena, conf, e, args[0], out, err);
         return fm_expr_cast(arena, conf, args[0], e->cast_type, true, e->try_cast, out, err);
     case FM_EXPR_SORT_KEY:
         copy->type = args[0]->type;

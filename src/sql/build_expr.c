@@ -87,10 +87,25 @@ static fm_exprs ordered_first(fm_parse *p, fm_exprs args, fm_exprs within)
     return fm_build_concat(p, all, args);
 }
 
+/* timestampadd(HOUR, 8, ts): the unit is a word, not a column. */
+static void take_unit(fm_parse *p, fm_str name, fm_exprs args)
+{
+    static const char *const names[] = {"timestampadd", "timestampdiff", "dateadd", "date_add", "datediff", "date_diff", "timediff"};
+
+    if (args.n != 3 || args.items[0]->kind != FM_EXPR_NAME || args.items[0]->n_parts != 1) return;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (!fm_str_eq_ci(name, fm_str_c(names[i]))) continue;
+        fm_token word = {.text = args.items[0]->parts[0], .pos = args.items[0]->pos};
+        fm_expr *unit = fm_build_string(p, &word);
+        if (unit) args.items[0] = unit;
+    }
+}
+
 fm_expr *fm_build_function(fm_parse *p, fm_names name, int distinct, fm_exprs args, fm_exprs within, int ignore_nulls, fm_expr *filter, int over)
 {
     if (name.n == 0) return NULL;
     fm_token t = {.text = name.items[name.n - 1], .pos = name.pos};
+    take_unit(p, t.text, args);
     fm_expr *e = fm_build_call(p, &t, ordered_first(p, args, within), distinct);
 
     if (!e) return NULL;
@@ -164,7 +179,10 @@ fm_expr *fm_build_between(fm_parse *p, const fm_token *t, fm_expr *x, int negate
 {
     fm_expr *from = fm_build_call_c(p, t, ">=", x, low), *to = fm_build_call_c(p, t, "<=", x, high);
 
-    return fm_build_not(p, t, negated, from && to ? fm_build_logic(p, FM_EXPR_AND, t, from, to) : NULL);
+    fm_expr *both = from && to ? fm_build_logic(p, FM_EXPR_AND, t, from, to) : NULL;
+
+    if (both) both->name = FM_STR("between"); /* columns are named by it */
+    return fm_build_not(p, t, negated, both);
 }
 
 fm_expr *fm_build_in(fm_parse *p, const fm_token *t, fm_expr *x, fm_exprs list)
