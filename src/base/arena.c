@@ -1,202 +1,252 @@
-/* base/arena.c: blocks that double, a pointer that moves. */
+/* base/arena.c: blocks from malloc, handed out front to back.
+ *
+ *   arena -> block (current) -> block (older) -> ...
+ *            | header | used ........ | free ....... |
+ *
+ * 1. Blocks double from 16 KiB to 4 MiB. A request over a quarter of the next block gets a block of
+ *    its own, put behind the current one, so that the rest of the current one is not lost.
+ * 2. The data of a block starts at a multiple of 64, so aligning an offset aligns the address.
+ * 3. reset keeps the largest block, and remembers what the round needed: when that was more, the next
+ *    block is made as large, so that a steady round soon lives in one block and never asks malloc.
+ * 4. Under ASan, bytes not handed out are poisoned, and a gap is left behind each allocation. */
 #include "base/arena.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "base/bits.h"
+#include "base/checked.h"
 #include "base/limits.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define FM_ASAN 1
-#elif defined(__has_feature)
+#include <stdio.h>
+#include <assert.h>
+#include <stdlib.h>
+
+#if defined(__has_feature)
 #if __has_feature(address_sanitizer)
-#define FM_ASAN 1
+#define ARENA_POISONS 1
 #endif
 #endif
-#ifdef FM_ASAN
+#if defined(__SANITIZE_ADDRESS__)
+#define ARENA_POISONS 1
+#endif
+
+#ifdef ARENA_POISONS
 #include <sanitizer/asan_interface.h>
+static void poison(const void *at, size_t size) { __asan_poison_memory_region(at, size); }
+static void unpoison(const void *at, size_t size) { __asan_unpoison_memory_region(at, size); }
+#define GAP_SIZE ((size_t)16)
 #else
-#define ASAN_POISON_MEMORY_REGION(p, n) ((void)(p), (void)(n))
-#define ASAN_UNPOISON_MEMORY_REGION(p, n) ((void)(p), (void)(n))
+static void poison(const void *at, size_t size) { (void)at, (void)size; }
+static void unpoison(const void *at, size_t size) { (void)at, (void)size; }
+#define GAP_SIZE ((size_t)0)
 #endif
 
 enum {
-    BLOCK_SIZE_FIRST = 16 << 10, /* bytes: many arenas stay small */
-    BLOCK_SIZE_MAX = 4 << 20,    /* blocks double up to this; larger requests get a block of their own */
-    BLOCK_ALIGN = 64
+    ALIGN_MAX = 64,
+    BLOCK_SIZE_FIRST = 16 << 10,       /* many arenas stay small */
+    BLOCK_SIZE_DOUBLED_MAX = 4 << 20,  /* beyond, malloc maps pages of its own: no gain in doubling */
+    BLOCK_SIZE_LEARNED_MAX = 64 << 20, /* a block kept for the next round is not larger than this */
+    HEADER_SIZE = 64
 };
 
 typedef struct block {
     struct block *next;
-    size_t size; /* usable bytes behind the header */
-    size_t used;
-    char pad[BLOCK_ALIGN - 3 * sizeof(size_t)];
+    size_t cap, used; /* bytes behind the header */
 } block;
-_Static_assert(sizeof(block) == BLOCK_ALIGN, "the memory of a block begins aligned");
+
+static_assert(sizeof(block) <= HEADER_SIZE, "the header fits before the first aligned byte");
 
 struct fm_arena {
-    block *head; /* the one being filled */
-    size_t budget, held, used;
-    bool exhausted;
+    block *blocks; /* the first is current */
+    size_t budget_size, held_size, used_size;
+    size_t next_size;    /* of the next shared block */
+    size_t refused_size; /* the request that did not fit; 0: none yet */
 };
 
-fm_arena *fm_arena_new(size_t budget_size)
-{
-    fm_arena *a = calloc(1, sizeof *a);
+static char *block_data(block *b) { return (char *)b + HEADER_SIZE; }
 
-    if (a) a->budget = budget_size ? budget_size : FM_ARENA_BUDGET_DEFAULT;
-    return a;
+static void block_free(fm_arena *arena, block *b)
+{
+    unpoison(block_data(b), b->cap);
+    arena->held_size -= b->cap + HEADER_SIZE;
+    free(b);
 }
 
-static void free_blocks(block *b)
+/* NULL when budget or malloc is exhausted. cap is rounded up to a multiple of 64. */
+static block *block_new(fm_arena *arena, size_t cap)
 {
-    while (b) {
-        block *next = b->next;
-        ASAN_UNPOISON_MEMORY_REGION(b + 1, b->size);
-        free(b);
-        b = next;
-    }
-}
+    size_t whole;
 
-void fm_arena_free(fm_arena *a)
-{
-    if (!a) return;
-    free_blocks(a->head);
-    free(a);
-}
-
-void fm_arena_reset(fm_arena *a)
-{
-    block *keep = NULL;
-
-    for (block *b = a->head; b; b = b->next) {
-        if (!keep || b->size > keep->size) keep = b;
-    }
-    for (block **link = &a->head; *link;) {
-        block *b = *link;
-        if (b == keep) {
-            link = &b->next;
-            continue;
-        }
-        *link = b->next;
-        a->held -= b->size + sizeof *b;
-        ASAN_UNPOISON_MEMORY_REGION(b + 1, b->size);
-        free(b);
-    }
-    if (keep) {
-        keep->used = 0;
-        ASAN_POISON_MEMORY_REGION(keep + 1, keep->size);
-    }
-    a->used = 0;
-    a->exhausted = false;
-}
-
-/* A new block with room for `size` bytes. One made for a single large request goes behind the block being filled,
- * so that the rest of that one is not wasted. */
-static block *add_block(fm_arena *a, size_t size)
-{
-    size_t want = a->head ? a->head->size * 2 : BLOCK_SIZE_FIRST;
-
-    if (want > BLOCK_SIZE_MAX) want = BLOCK_SIZE_MAX;
-    bool large = a->head && size > want / 2;
-    if (large || want < size) want = fm_align_up(size, BLOCK_ALIGN);
-    if (want > a->budget || a->held > a->budget - want) return NULL;
-    block *b = aligned_alloc(BLOCK_ALIGN, sizeof(block) + fm_align_up(want, BLOCK_ALIGN));
+    if (!fm_add_size(cap, HEADER_SIZE + ALIGN_MAX, &whole)) return NULL;
+    cap = fm_align_up(cap, ALIGN_MAX);
+    whole = cap + HEADER_SIZE;
+    if (whole > arena->budget_size - arena->held_size) return NULL;
+    block *b = aligned_alloc(ALIGN_MAX, whole);
     if (!b) return NULL;
-    b->size = fm_align_up(want, BLOCK_ALIGN);
-    b->used = 0;
-    a->held += b->size + sizeof *b;
-    ASAN_POISON_MEMORY_REGION(b + 1, b->size);
-    if (large) {
-        b->next = a->head->next;
-        a->head->next = b;
-    } else {
-        b->next = a->head;
-        a->head = b;
-    }
+    *b = (block){.cap = cap};
+    arena->held_size += whole;
+    poison(block_data(b), cap);
     return b;
 }
 
-void *fm_arena_alloc(fm_arena *a, size_t size, size_t align)
+fm_arena *fm_arena_new(size_t budget_size)
 {
-    fm_assert(align && (align & (align - 1)) == 0 && align <= BLOCK_ALIGN);
-    block *b = a->head;
-    size_t at = b ? fm_align_up(b->used, align) : 0;
+    fm_arena *arena = calloc(1, sizeof *arena);
 
-    if (size > (size_t)1 << 60) return a->exhausted = true, NULL;
-    if (!b || at > b->size || size > b->size - at) {
-        b = add_block(a, size ? size : 1);
-        if (!b) return a->exhausted = true, NULL;
-        at = 0;
+    if (!arena) return NULL;
+    arena->budget_size = budget_size ? budget_size : FM_ARENA_BUDGET_DEFAULT;
+    arena->next_size = BLOCK_SIZE_FIRST;
+    return arena;
+}
+
+void fm_arena_free(fm_arena *arena)
+{
+    if (!arena) return;
+    for (block *b = arena->blocks, *next; b; b = next) {
+        next = b->next;
+        block_free(arena, b);
     }
-    char *p = (char *)(b + 1) + at;
-    b->used = at + size;
-    a->used += size;
-    ASAN_UNPOISON_MEMORY_REGION(p, size);
-    return p;
+    free(arena);
 }
 
-void *fm_arena_zalloc(fm_arena *a, size_t size, size_t align)
+void fm_arena_reset(fm_arena *arena)
 {
-    void *p = fm_arena_alloc(a, size, align);
+    block *keep = NULL;
+    size_t round_size = 0;
 
-    return p ? memset(p, 0, size) : NULL;
+    for (block *b = arena->blocks; b; b = b->next) {
+        round_size += b->used;
+        if (!keep || b->cap > keep->cap) keep = b;
+    }
+    for (block *b = arena->blocks, *next; b; b = next) {
+        next = b->next;
+        if (b != keep) block_free(arena, b);
+    }
+    arena->blocks = keep;
+    arena->used_size = 0;
+    arena->refused_size = 0;
+    if (!keep) return;
+    keep->next = NULL;
+    keep->used = 0;
+    poison(block_data(keep), keep->cap);
+    if (round_size > keep->cap && round_size > arena->next_size) {
+        size_t rounded = round_size + round_size / 8;
+        arena->next_size = rounded < BLOCK_SIZE_LEARNED_MAX ? rounded : BLOCK_SIZE_LEARNED_MAX;
+    }
 }
 
-void *fm_arena_array_bytes(fm_arena *a, size_t size, size_t align, size_t n)
+/* Takes size bytes from b, or NULL when they do not fit. */
+static void *block_take(block *b, size_t size, size_t align)
+{
+    size_t at = fm_align_up(b->used, align);
+
+    if (at > b->cap || size > b->cap - at) return NULL;
+    size_t left = b->cap - at - size;
+    b->used = at + size + (left > GAP_SIZE ? GAP_SIZE : left);
+    unpoison(block_data(b) + at, size);
+    return block_data(b) + at;
+}
+
+static void *take_from_new_block(fm_arena *arena, size_t size, size_t align)
+{
+    bool alone = size > arena->next_size / 4;
+    block *b = block_new(arena, alone ? size : arena->next_size);
+
+    if (!b && !alone) b = block_new(arena, size), alone = true; /* near the budget: just enough */
+    if (!b) {
+        arena->refused_size = size;
+        return NULL;
+    }
+    if (alone && arena->blocks) {
+        b->next = arena->blocks->next;
+        arena->blocks->next = b;
+    } else {
+        b->next = arena->blocks;
+        arena->blocks = b;
+    }
+    if (!alone && arena->next_size < BLOCK_SIZE_DOUBLED_MAX) arena->next_size *= 2;
+    return block_take(b, size, align);
+}
+
+void *fm_arena_alloc(fm_arena *arena, size_t size, size_t align)
+{
+    void *at = NULL;
+
+    fm_assert(align > 0 && align <= ALIGN_MAX && (align & (align - 1)) == 0);
+    if (size == 0) size = 1;
+    if (arena->blocks) at = block_take(arena->blocks, size, align);
+    if (!at) at = take_from_new_block(arena, size, align);
+    if (at) arena->used_size += size;
+    return at;
+}
+
+void *fm_arena_zalloc(fm_arena *arena, size_t size, size_t align)
+{
+    void *at = fm_arena_alloc(arena, size, align);
+
+    if (at) memset(at, 0, size ? size : 1);
+    return at;
+}
+
+void *fm_arena_array_bytes(fm_arena *arena, size_t size, size_t align, size_t n)
 {
     size_t bytes;
 
-    if (__builtin_mul_overflow(size, n, &bytes)) return a->exhausted = true, NULL;
-    return fm_arena_zalloc(a, bytes, align);
+    if (!fm_mul_size(size, n, &bytes)) {
+        arena->refused_size = SIZE_MAX;
+        return NULL;
+    }
+    return fm_arena_zalloc(arena, bytes, align);
 }
 
-void *fm_arena_buffer(fm_arena *a, size_t size, bool zero)
+void *fm_arena_buffer(fm_arena *arena, size_t size, bool zero)
 {
-    if (size > (size_t)1 << 60) return a->exhausted = true, NULL;
-    size_t padded = fm_align_up(size, 64) + FM_BLOCK_PADDING;
-    char *p = fm_arena_alloc(a, padded, 64);
+    size_t padded;
 
-    if (!p) return NULL;
-    if (zero) return memset(p, 0, padded);
-    memset(p + size, 0, padded - size);
-    return p;
+    if (!fm_add_size(size, 2 * ALIGN_MAX, &padded)) {
+        arena->refused_size = size;
+        return NULL;
+    }
+    padded = fm_align_up(size, ALIGN_MAX) + ALIGN_MAX;
+    char *at = fm_arena_alloc(arena, padded, ALIGN_MAX);
+    if (!at) return NULL;
+    size_t from = zero ? 0 : size;
+    memset(at + from, 0, padded - from);
+    return at;
 }
 
-fm_str fm_arena_str(fm_arena *a, fm_str text)
+fm_str fm_arena_str(fm_arena *arena, fm_str text)
 {
-    char *p = fm_arena_alloc(a, text.len + 1, 1);
+    size_t whole;
+    char *at = fm_add_size(text.len, 1, &whole) ? fm_arena_alloc(arena, whole, 1) : NULL;
 
-    if (!p) return (fm_str){NULL, 0};
-    if (text.len) memcpy(p, text.ptr, text.len);
-    p[text.len] = 0;
-    return (fm_str){p, text.len};
+    if (!at) return (fm_str){NULL, 0};
+    if (text.len) memcpy(at, text.ptr, text.len);
+    at[text.len] = 0;
+    return (fm_str){at, text.len};
 }
 
-fm_str fm_arena_printf(fm_arena *a, const char *format, ...)
+fm_str fm_arena_printf(fm_arena *arena, const char *format, ...)
 {
-    va_list args;
+    va_list args, again;
 
     va_start(args, format);
-    int n = vsnprintf(NULL, 0, format, args);
+    va_copy(again, args);
+    int len = vsnprintf(NULL, 0, format, args);
+    fm_assert(len >= 0);
+    char *at = fm_arena_alloc(arena, (size_t)len + 1, 1);
+    if (at) vsnprintf(at, (size_t)len + 1, format, again);
+    va_end(again);
     va_end(args);
-    char *p = n < 0 ? NULL : fm_arena_alloc(a, (size_t)n + 1, 1);
-    if (!p) return (fm_str){NULL, 0};
-    va_start(args, format);
-    vsnprintf(p, (size_t)n + 1, format, args);
-    va_end(args);
-    return (fm_str){p, (size_t)n};
+    return at ? (fm_str){at, (size_t)len} : (fm_str){NULL, 0};
 }
 
-size_t fm_arena_used(const fm_arena *a) { return a->used; }
-size_t fm_arena_held(const fm_arena *a) { return a->held; }
+size_t fm_arena_used(const fm_arena *arena) { return arena->used_size; }
+size_t fm_arena_held(const fm_arena *arena) { return arena->held_size; }
 
-fm_status fm_no_memory(fm_arena *a, fm_error *err)
+fm_status fm_no_memory(fm_arena *arena, fm_error *err)
 {
-    if (!a) return fm_fail(err, FM_LIMIT, "FLOODMARK_OUT_OF_MEMORY", "The machine has no memory left.");
+    if (!arena) return fm_fail(err, FM_LIMIT, "FLOODMARK_OUT_OF_MEMORY", "The machine has no memory left.");
     return fm_fail(err, FM_LIMIT, "FLOODMARK_MEMORY_LIMIT",
-                   "No memory left: %zu MiB are held and the limit is %zu MiB. Raise floodmark.memoryBudget, or "
-                   "read less at once (maxFilesPerTrigger, maxBytesPerTrigger).",
-                   a->held >> 20, a->budget >> 20);
+                   "No memory left: %zu MiB are held, the limit is %zu MiB, and %zu bytes more were asked for. Raise "
+                   "floodmark.memoryBudget, or read less at once (maxFilesPerTrigger, maxBytesPerTrigger).",
+                   arena->held_size >> 20, arena->budget_size >> 20, arena->refused_size);
 }

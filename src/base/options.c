@@ -87,6 +87,7 @@ static int64_t unit_us(fm_str unit)
         {{"m", "minute", "minutes", "min"}, FM_US_PER_MINUTE},
         {{"h", "hour", "hours", NULL}, FM_US_PER_HOUR},
         {{"d", "day", "days", NULL}, FM_US_PER_DAY},
+        {{"w", "week", "weeks", NULL}, 7 * FM_US_PER_DAY},
     };
 
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
@@ -97,21 +98,49 @@ static int64_t unit_us(fm_str unit)
     return 0;
 }
 
+/* The leading digits, or the leading letters, off the front of *text, and the blanks behind them. */
+static fm_str take_run(fm_str *text, bool digits)
+{
+    size_t len = 0;
+
+    for (; len < text->len; len++) {
+        char c = text->ptr[len], letter = (char)(c | 0x20);
+        if (digits ? c < '0' || c > '9' : letter < 'a' || letter > 'z') break;
+    }
+    fm_str run = {text->ptr, len};
+    *text = fm_str_trim((fm_str){text->ptr + len, text->len - len});
+    return run;
+}
+
+/* "1 hour 30 minutes": one or more of number and unit; a unit may be missing only when there is one number. */
+static bool parse_duration(fm_str text, int64_t *out_us)
+{
+    int64_t total = 0, number, part;
+
+    text = fm_str_trim(text);
+    if (text.len > 9 && fm_str_eq_ci((fm_str){text.ptr, 9}, FM_STR("interval "))) {
+        text = fm_str_trim((fm_str){text.ptr + 9, text.len - 9});
+    }
+    bool one_number = true;
+    do {
+        fm_str digits = take_run(&text, true), unit = take_run(&text, false);
+        int64_t us = unit_us(unit);
+        if (us == 0 || (unit.len == 0 && !(one_number && text.len == 0))) return false;
+        if (!fm_str_to_i64(digits, &number)) return false;
+        if (__builtin_mul_overflow(number, us, &part) || __builtin_add_overflow(total, part, &total)) return false;
+        one_number = false;
+    } while (text.len);
+    *out_us = total;
+    return true;
+}
+
 fm_status fm_options_duration(const fm_options *options, const char *key, int64_t absent_us, int64_t *out_us, fm_error *err)
 {
     const fm_option *o = fm_options_find(options, key);
-    int64_t number;
 
     *out_us = absent_us;
-    if (!o) return FM_OK;
-    fm_str text = fm_str_trim(o->value);
-    size_t digits = 0;
-    while (digits < text.len && text.ptr[digits] >= '0' && text.ptr[digits] <= '9') digits++;
-    int64_t us = unit_us(fm_str_trim((fm_str){text.ptr + digits, text.len - digits}));
-    if (!fm_str_to_i64((fm_str){text.ptr, digits}, &number) || us == 0 || __builtin_mul_overflow(number, us, out_us)) {
-        return bad_value(o, "a duration such as '7d', '10 minutes' or '500ms'", err);
-    }
-    return FM_OK;
+    if (!o || parse_duration(o->value, out_us)) return FM_OK;
+    return bad_value(o, "a duration such as '7d', '10 minutes' or '500ms'", err);
 }
 
 enum { KNOWN_NAMES_MAX = 256 };
@@ -125,7 +154,7 @@ fm_status fm_options_check(const fm_options *options, const char *what, const ch
     for (int i = 0; i < n_lists; i++) {
         for (const char *const *name = known_lists[i]; name && *name && n < KNOWN_NAMES_MAX; name++) names[n++] = *name;
     }
-    for (int32_t i = 0; i < options->n; i++) {
+    for (int32_t i = 0; options && i < options->n; i++) {
         const fm_option *o = &options->items[i];
         bool known = false;
         for (int j = 0; j < n && !known; j++) known = fm_str_eq_ci(o->key, fm_str_c(names[j]));

@@ -24,7 +24,7 @@ fm_status fm_options_bool(const fm_options *options, const char *key, bool absen
                           fm_error *err);
 fm_status fm_options_i64(const fm_options *options, const char *key, int64_t absent, int64_t min,
                          int64_t max, int64_t *out, fm_error *err);
-/* "7d", "10 minutes", "30s", "500ms", plain number = ms: µs. */
+/* "7d", "10 minutes", "1 hour 30 minutes", "500ms", plain number = ms: µs. Never negative. */
 fm_status fm_options_duration(const fm_options *options, const char *key, int64_t absent_us,
                               int64_t *out_us, fm_error *err);
 /* FM_INVALID, naming the nearest known name, when a key is in none of the lists (NULL-terminated). */

@@ -34,10 +34,12 @@ bool fm_str_ends(fm_str text, fm_str suffix)
     return text.len >= suffix.len && fm_str_eq((fm_str){text.ptr + text.len - suffix.len, suffix.len}, suffix);
 }
 
+static bool is_blank(char c) { return (unsigned char)c <= ' ' || c == 0x7F; }
+
 fm_str fm_str_trim(fm_str text)
 {
-    while (text.len && (unsigned char)text.ptr[0] <= ' ') text.ptr++, text.len--;
-    while (text.len && (unsigned char)text.ptr[text.len - 1] <= ' ') text.len--;
+    while (text.len && is_blank(text.ptr[0])) text.ptr++, text.len--;
+    while (text.len && is_blank(text.ptr[text.len - 1])) text.len--;
     return text;
 }
 
@@ -69,24 +71,30 @@ bool fm_str_to_i64(fm_str text, int64_t *out)
 
 enum { NEAREST_LEN_MAX = 64 };
 
-/* Levenshtein's edit distance, case folded; both texts are short. */
+/* Edits that make b of a, case folded: insert, delete, replace, swap neighbours. Both texts are short. */
 static int edit_distance(fm_str a, fm_str b)
 {
-    int row[NEAREST_LEN_MAX + 1];
+    int rows[3][NEAREST_LEN_MAX + 1];
+    int *before = rows[0], *last = rows[1], *now = rows[2];
 
-    for (size_t j = 0; j <= b.len; j++) row[j] = (int)j;
+    for (size_t j = 0; j <= b.len; j++) last[j] = (int)j;
     for (size_t i = 1; i <= a.len; i++) {
-        int diagonal = row[0];
-        row[0] = (int)i;
+        now[0] = (int)i;
         for (size_t j = 1; j <= b.len; j++) {
-            int replace = diagonal + (fold(a.ptr[i - 1]) != fold(b.ptr[j - 1]));
-            int insert = row[j - 1] + 1, removal = row[j] + 1;
-            diagonal = row[j];
-            int least = replace < insert ? replace : insert;
-            row[j] = least < removal ? least : removal;
+            char x = fold(a.ptr[i - 1]), y = fold(b.ptr[j - 1]);
+            int least = last[j - 1] + (x != y);
+            if (last[j] + 1 < least) least = last[j] + 1;
+            if (now[j - 1] + 1 < least) least = now[j - 1] + 1;
+            bool swapped = i > 1 && j > 1 && x == fold(b.ptr[j - 2]) && y == fold(a.ptr[i - 2]);
+            if (swapped && before[j - 2] + 1 < least) least = before[j - 2] + 1;
+            now[j] = least;
         }
+        int *oldest = before;
+        before = last;
+        last = now;
+        now = oldest;
     }
-    return row[b.len];
+    return last[b.len];
 }
 
 const char *fm_str_nearest(fm_str text, const char *const *names, int n)
@@ -157,31 +165,57 @@ void fm_strbuf_printf(fm_strbuf *buf, const char *format, ...)
     buf->len += (size_t)n;
 }
 
-void fm_strbuf_add_json(fm_strbuf *buf, fm_str text)
+/* Length of the well-formed UTF-8 character at the front of text, whose first byte is not ASCII; 0: malformed
+ * (overlong, a surrogate, beyond U+10FFFF, cut short). */
+static size_t utf8_len(fm_str text)
+{
+    const unsigned char *p = (const unsigned char *)text.ptr;
+    size_t len = p[0] >= 0xF0 ? 4 : p[0] >= 0xE0 ? 3 : 2;
+    unsigned char low = p[0] == 0xE0 ? 0xA0 : p[0] == 0xF0 ? 0x90 : 0x80; /* bounds of the second byte */
+    unsigned char high = p[0] == 0xED ? 0x9F : p[0] == 0xF4 ? 0x8F : 0xBF;
+
+    if (p[0] < 0xC2 || p[0] > 0xF4 || text.len < len || p[1] < low || p[1] > high) return 0;
+    for (size_t i = 2; i < len; i++)
+        if ((p[i] & 0xC0) != 0x80) return 0;
+    return len;
+}
+
+static void add_json_escape(fm_strbuf *buf, unsigned char c)
 {
     static const char hex[] = "0123456789ABCDEF";
-    size_t from = 0;
+
+    switch (c) {
+    case '"': fm_strbuf_add_c(buf, "\\\""); break;
+    case '\\': fm_strbuf_add_c(buf, "\\\\"); break;
+    case '\n': fm_strbuf_add_c(buf, "\\n"); break;
+    case '\r': fm_strbuf_add_c(buf, "\\r"); break;
+    case '\t': fm_strbuf_add_c(buf, "\\t"); break;
+    case '\b': fm_strbuf_add_c(buf, "\\b"); break;
+    case '\f': fm_strbuf_add_c(buf, "\\f"); break;
+    default: {
+        char escape[6] = {'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]};
+        fm_strbuf_add(buf, (fm_str){escape, 6});
+    }
+    }
+}
+
+void fm_strbuf_add_json(fm_strbuf *buf, fm_str text)
+{
+    size_t from = 0, i = 0; /* text[from..i) goes out as it is */
 
     fm_strbuf_add_char(buf, '"');
-    for (size_t i = 0; i < text.len; i++) {
+    while (i < text.len) {
         unsigned char c = (unsigned char)text.ptr[i];
-        if (c >= 0x20 && c != '"' && c != '\\') continue;
+        size_t plain = c >= 0x80 ? utf8_len((fm_str){text.ptr + i, text.len - i}) : c >= 0x20 && c != '"' && c != '\\';
+        if (plain) {
+            i += plain;
+            continue;
+        }
         fm_strbuf_add(buf, (fm_str){text.ptr + from, i - from});
-        from = i + 1;
-        switch (c) {
-        case '"': fm_strbuf_add_c(buf, "\\\""); break;
-        case '\\': fm_strbuf_add_c(buf, "\\\\"); break;
-        case '\n': fm_strbuf_add_c(buf, "\\n"); break;
-        case '\r': fm_strbuf_add_c(buf, "\\r"); break;
-        case '\t': fm_strbuf_add_c(buf, "\\t"); break;
-        case '\b': fm_strbuf_add_c(buf, "\\b"); break;
-        case '\f': fm_strbuf_add_c(buf, "\\f"); break;
-        default: {
-            char escape[6] = {'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]};
-            fm_strbuf_add(buf, (fm_str){escape, 6});
-        }
-        }
+        if (c >= 0x80) fm_strbuf_add_c(buf, "\xEF\xBF\xBD"); /* U+FFFD for a byte that is no text */
+        else add_json_escape(buf, c);
+        from = ++i;
     }
-    fm_strbuf_add(buf, (fm_str){text.ptr ? text.ptr + from : "", text.len - from});
+    if (from < i) fm_strbuf_add(buf, (fm_str){text.ptr + from, i - from});
     fm_strbuf_add_char(buf, '"');
 }

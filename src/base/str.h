@@ -60,7 +60,7 @@ static inline bool fm_strbuf_ok(const fm_strbuf *buf) { return !buf->failed; }
 static inline fm_str fm_strbuf_str(const fm_strbuf *buf) { return (fm_str){buf->ptr, buf->len}; }
 static inline void fm_strbuf_clear(fm_strbuf *buf) { buf->len = 0; }
 
-/* JSON text of a string, quotes included, escapes as Jackson writes them. */
+/* JSON text of a string, quotes included, escapes as Jackson writes them; a byte that is not UTF-8 becomes U+FFFD. */
 void fm_strbuf_add_json(fm_strbuf *buf, fm_str text);
 
 #endif

@@ -15,7 +15,7 @@
 #define FM_US_PER_HOUR (3600 * FM_US_PER_SECOND)
 #define FM_US_PER_DAY (86400 * FM_US_PER_SECOND)
 
-/* month 1..12, day 1..31. Any year of int32. */
+/* month 1..12, day 1..31. A day beyond int32 (years beyond about +-5.8 million) saturates. */
 int32_t fm_days_from_civil(int32_t year, int32_t month, int32_t day);
 void fm_civil_from_days(int32_t days, int32_t *year, int32_t *month, int32_t *day);
 int32_t fm_days_in_month(int32_t year, int32_t month);
@@ -34,7 +34,8 @@ static inline int64_t fm_floor_mod(int64_t a, int64_t b)
 }
 
 enum { FM_ISO_TEXT_SIZE = 40 };
-/* "2026-01-01T10:00:00.123Z": always three digits, as progress and logs write it. Returns length. */
+/* "2026-01-01T10:00:00.123Z": always three digits, as progress and logs write it; years beyond 9999
+ * with a plus, as ISO wants it. Returns length. */
 size_t fm_iso_ms(int64_t epoch_ms, char out[FM_ISO_TEXT_SIZE]);
 /* "2026-01-01T10:00:00.123456Z": always six digits. */
 size_t fm_iso_us(int64_t epoch_us, char out[FM_ISO_TEXT_SIZE]);
