@@ -16,7 +16,7 @@ static bool parse_name(fm_str name, int64_t *id, bool *compact)
 {
     *compact = fm_str_ends(name, FM_STR(".compact"));
     if (*compact) name.len -= sizeof suffix - 1;
-    if (name.len == 0 || name.len > 18) return false;
+    if (name.len == 0 || name.len > 12) return false;
     for (size_t i = 0; i < name.len; i++)
         if (name.ptr[i] < '0' || name.ptr[i] > '9') return false;
     return fm_str_to_i64(name, id);
@@ -30,15 +30,19 @@ static fm_status list(const fm_file_log *log, fm_arena *arena, fm_dir_entry **en
     return st == FM_NOT_FOUND ? FM_OK : st;
 }
 
-/* Spark's rule for one compact entry: an interval that it fits, and near the setting. */
+/* The interval of a log whose only compact entry is compact_id: compact_id + 1 is a multiple of it, so it is the
+ * smallest divisor that is not below the setting. Rule: Spark, deriveCompactInterval. */
 static int64_t derive_interval(int64_t setting, int64_t compact_id)
 {
-    int64_t n = compact_id + 1;
+    int64_t n = compact_id + 1, best = n;
 
-    if (n <= setting || setting >= n / 2) return n;
-    for (int64_t i = setting; i <= n / 2; i++)
-        if (n % i == 0) return i;
-    return n;
+    if (setting >= n / 2) return n;
+    for (int64_t d = 1; d * d <= n; d++) {
+        if (n % d != 0) continue;
+        if (d >= setting && d < best) best = d;
+        if (n / d >= setting && n / d < best) best = n / d;
+    }
+    return best;
 }
 
 static fm_status look(fm_file_log *log, bool derive, fm_error *err)
@@ -216,8 +220,8 @@ static void remove_expired(const fm_file_log *log, int64_t id)
     fm_arena_free(arena);
 }
 
-fm_status fm_file_log_add(fm_file_log *log, int64_t id, fm_str lines, fm_file_log_keep keep,
-                          void *keep_ctx, fm_error *err)
+static fm_status add_entry(fm_file_log *log, int64_t id, fm_str lines, fm_file_log_keep keep,
+                           void *keep_ctx, fm_error *err)
 {
     fm_strbuf text = {0};
     fm_status st = FM_OK;
@@ -225,7 +229,7 @@ fm_status fm_file_log_add(fm_file_log *log, int64_t id, fm_str lines, fm_file_lo
 
     if (!arena) return fm_fail(err, FM_LIMIT, "FLOODMARK_LIMIT", "Out of memory.");
     fm_strbuf_add_c(&text, "v1");
-    if (fm_file_log_is_compact(log, id)) {
+    if (fm_file_log_is_compact(log, id) && log->latest >= 0) {
         gather g = {&text, keep, keep_ctx};
         st = read_entries(log, id - 1, gather_line, &g, err);
     }
@@ -247,4 +251,16 @@ fm_status fm_file_log_add(fm_file_log *log, int64_t id, fm_str lines, fm_file_lo
     fm_strbuf_fini(&text);
     fm_arena_free(arena);
     return fm_context(err, st, "writing the %s", log->what);
+}
+
+fm_status fm_file_log_add(fm_file_log *log, int64_t id, fm_str lines, fm_file_log_keep keep,
+                          void *keep_ctx, fm_error *err)
+{
+    /* A log that begins late, since its folder was deleted under a query that goes on, begins with a
+     * compact entry: then nothing before it is missed. Its interval has to divide id + 1. */
+    if (log->latest < 0 && id > 0) log->interval = derive_interval(log->interval, id);
+    /* Entries follow each other without holes: for those that had nothing to say there are empty ones. */
+    while (log->latest >= 0 && log->latest + 1 < id)
+        FM_TRY(add_entry(log, log->latest + 1, FM_STR(""), keep, keep_ctx, err));
+    return add_entry(log, id, lines, keep, keep_ctx, err);
 }

@@ -62,8 +62,8 @@ fm_status fm_file_log_read_all(const fm_file_log *log, fm_file_log_visit visit, 
 fm_status fm_file_log_read_one(const fm_file_log *log, int64_t id, fm_file_log_visit visit,
                                void *ctx, fm_error *err);
 
-/* Adds entry log->latest + 1 or a later one. lines: separated by \n, none at the end; may be empty.
- * A compact entry takes in the lines of the entries before it for which keep (NULL: all) says so.
+/* Adds entry log->latest + 1 or a later one: entries between them are made, empty. lines: separated
+ * by \n, none at the end; may be empty. A log that is empty may begin with any entry. A compact entry takes in the lines of the entries before it for which keep (NULL: all) says so.
  * Then removes what is expired, as well as that goes. errors  FM_CONFLICT,
  * CONCURRENT_STREAM_LOG_UPDATE: the entry exists; FM_CORRUPT; FM_UNAVAILABLE */
 typedef bool (*fm_file_log_keep)(void *ctx, fm_str line);

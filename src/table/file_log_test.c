@@ -51,7 +51,7 @@ static void assert_lines(const fm_file_log *log, int64_t n)
 static void test_compaction(void **state)
 {
     fm_fs *fs = fm_fs_sim_new(-1);
-    fm_clock *clock = fm_clock_sim_new(INT64_C(1) << 50);
+    fm_clock *clock = fm_clock_sim_new(INT64_C(1) << 52);
     fm_arena *arena = fm_arena_new(0);
     fm_error err = FM_ERROR_INIT;
     fm_file_log_settings settings = FM_FILE_LOG_DEFAULTS;
@@ -99,7 +99,7 @@ static void test_crashes(void **state)
     (void)state;
     for (int64_t k = 0, crashed = 1; crashed; k++) {
         fm_fs *fs = fm_fs_sim_new(k);
-        fm_clock *clock = fm_clock_sim_new(INT64_C(1) << 50);
+        fm_clock *clock = fm_clock_sim_new(INT64_C(1) << 52);
         fm_arena *arena = fm_arena_new(0);
         fm_error err = FM_ERROR_INIT;
         fm_file_log_settings settings = {3, 0, true, 1};
@@ -149,12 +149,94 @@ static void test_damage(void **state)
     fm_fs_free(fs);
 }
 
+/* A log whose folder was deleted under a query that goes on can be read at every entry, by a new reader too. */
+static void test_late_beginning(void **state)
+{
+    for (int64_t first = 1; first < 40; first++) {
+        fm_fs *fs = fm_fs_sim_new(-1);
+        fm_clock *clock = fm_clock_sim_new(0);
+        fm_arena *arena = fm_arena_new(0);
+        fm_error err = FM_ERROR_INIT;
+        fm_file_log_settings settings = FM_FILE_LOG_DEFAULTS;
+        fm_file_log log, reader;
+
+        assert_int_equal(fm_file_log_open(&log, fs, clock, "/log", "log", &settings, true, arena, &err), FM_OK);
+        for (int64_t id = first; id < first + 25; id++) {
+            fm_strbuf text = {0};
+            assert_int_equal(add(&log, id, &err), FM_OK);
+            assert_int_equal(fm_file_log_open(&reader, fs, clock, "/log", "log", &settings, false, arena, &err), FM_OK);
+            assert_int_equal(reader.latest, id);
+            assert_int_equal(fm_file_log_read_all(&reader, count_line, &text, &err), FM_OK);
+            int64_t lines = 0;
+            for (size_t i = 0; i < text.len; i++) lines += text.ptr[i] == ' ';
+            assert_int_equal(lines, id - first + 1);
+            fm_strbuf_fini(&text);
+        }
+        fm_arena_free(arena);
+        fm_clock_free(clock);
+        fm_fs_free(fs);
+    }
+}
+
+/* Entries that are left out are there all the same. */
+static void test_gaps(void **state)
+{
+    fm_fs *fs = fm_fs_sim_new(-1);
+    fm_clock *clock = fm_clock_sim_new(0);
+    fm_arena *arena = fm_arena_new(0);
+    fm_error err = FM_ERROR_INIT;
+    fm_file_log_settings settings = FM_FILE_LOG_DEFAULTS;
+    fm_file_log log;
+    fm_strbuf text = {0};
+
+    assert_int_equal(fm_file_log_open(&log, fs, clock, "/log", "log", &settings, true, arena, &err), FM_OK);
+    assert_int_equal(add(&log, 0, &err), FM_OK);
+    assert_int_equal(add(&log, 8, &err), FM_OK);
+    assert_int_equal(add(&log, 33, &err), FM_OK);
+    assert_true(exists(fs, "/log/1") && exists(fs, "/log/9.compact") && exists(fs, "/log/29.compact") && exists(fs, "/log/32"));
+    assert_int_equal(fm_file_log_read_all(&log, count_line, &text, &err), FM_OK);
+    assert_string_equal(text.ptr, "f0 f8 f33 ");
+    fm_strbuf_fini(&text);
+    fm_arena_free(arena);
+    fm_clock_free(clock);
+    fm_fs_free(fs);
+}
+
+static void test_derived_interval(void **state)
+{
+    static const struct {
+        int64_t only, setting, interval; /* examples of Spark's, and edges */
+    } cases[] = {{11, 5, 6}, {11, 6, 12}, {11, 20, 12}, {12, 2, 13}, {99, 10, 10}, {99, 11, 20}, {0, 10, 1}, {999999999998, 10, 11}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        fm_fs *fs = fm_fs_sim_new(-1);
+        fm_clock *clock = fm_clock_sim_new(0);
+        fm_arena *arena = fm_arena_new(0);
+        fm_error err = FM_ERROR_INIT;
+        fm_file_log_settings settings = FM_FILE_LOG_DEFAULTS;
+        fm_file_log log;
+
+        fm_str path = fm_arena_printf(arena, "/log/%" PRId64 ".compact", cases[i].only);
+        assert_int_equal(fm_fs_mkdirs(fs, "/log", &err), FM_OK);
+        assert_int_equal(fm_fs_write_atomic(fs, path.ptr, FM_STR("v1"), false, &err), FM_OK);
+        settings.compact_interval = cases[i].setting;
+        assert_int_equal(fm_file_log_open(&log, fs, clock, "/log", "log", &settings, false, arena, &err), FM_OK);
+        assert_int_equal(log.interval, cases[i].interval);
+        fm_arena_free(arena);
+        fm_clock_free(clock);
+        fm_fs_free(fs);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_compaction),
         cmocka_unit_test(test_crashes),
         cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_late_beginning),
+        cmocka_unit_test(test_gaps),
+        cmocka_unit_test(test_derived_interval),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
