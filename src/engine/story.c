@@ -100,9 +100,11 @@ void fm_story_tell(fm_story *story, const fm_progress *p, const fm_zone *zone, f
     if (p->rows) {
         fm_strbuf_printf(out, "  rows in         %" PRId64, p->rows);
         if (p->event_count) {
-            fm_strbuf_add_c(out, ", of ");
-            add_clock(p->event_min_ms * 1000, p->event_max_ms * 1000, zone, out);
-            fm_strbuf_add_c(out, " to ");
+            fm_strbuf_add_c(out, p->event_min_ms ? ", of " : ", up to "); /* 1970: a row without event time */
+            if (p->event_min_ms) {
+                add_clock(p->event_min_ms * 1000, p->event_max_ms * 1000, zone, out);
+                fm_strbuf_add_c(out, " to ");
+            }
             add_clock(p->event_max_ms * 1000, p->event_max_ms * 1000, zone, out);
         }
         fm_strbuf_add_char(out, '\n');
