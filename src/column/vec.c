@@ -207,26 +207,34 @@ static fm_status copy_views(fm_vec *out, const fm_vec *in, fm_arena *arena, fm_e
 
 fm_status fm_vec_copy(fm_vec *out, const fm_vec *in, fm_arena *arena, fm_error *err)
 {
-    fm_vec *children;
-    size_t width = fm_type_width(in->type);
+    return fm_vec_copy_as(out, in, in->type, arena, err);
+}
 
-    *out = (fm_vec){.type = in->type, .len = in->len};
+fm_status fm_vec_copy_as(fm_vec *out, const fm_vec *in, const fm_type *type, fm_arena *arena, fm_error *err)
+{
+    fm_vec *children;
+    size_t width = fm_type_width(type);
+
+    fm_assert(out != in);
+    *out = (fm_vec){.type = type, .len = in->len};
     if (in->validity) {
         out->validity = copy_bytes(arena, in->validity, (size_t)fm_bit_words(in->len) * 8);
         if (!out->validity) return fm_no_memory(arena, err);
     }
-    if (fm_type_is_view(in->type)) return copy_views(out, in, arena, err);
+    if (fm_type_is_view(type)) return copy_views(out, in, arena, err);
     if (width) {
         out->values = copy_bytes(arena, in->values, (size_t)in->len * width);
         return out->values ? FM_OK : fm_no_memory(arena, err);
     }
-    if (!fm_type_is_nested(in->type)) return FM_OK;
+    if (!fm_type_is_nested(type)) return FM_OK;
     if (in->offsets) {
         out->offsets = copy_bytes(arena, in->offsets, ((size_t)in->len + 1) * sizeof(int32_t));
         if (!out->offsets) return fm_no_memory(arena, err);
     }
     FM_TRY(make_children(out, arena, &children, err));
-    for (int32_t i = 0; i < in->type->n_fields; i++) FM_TRY(fm_vec_copy(&children[i], &in->children[i], arena, err));
+    for (int32_t i = 0; i < type->n_fields; i++) {
+        FM_TRY(fm_vec_copy_as(&children[i], &in->children[i], type->fields[i].type, arena, err));
+    }
     return FM_OK;
 }
 

@@ -123,6 +123,9 @@ fm_status fm_vec_concat(fm_vec *out, const fm_vec *const *parts, int32_t n, fm_a
                         fm_error *err);
 /* Everything copied into arena, long strings too: for what outlives its batch. */
 fm_status fm_vec_copy(fm_vec *out, const fm_vec *in, fm_arena *arena, fm_error *err);
+/* The same under another type object (an equal one, or one whose fields have other names), at every level: for a copy that
+ * outlives the types of `in`. */
+fm_status fm_vec_copy_as(fm_vec *out, const fm_vec *in, const fm_type *type, fm_arena *arena, fm_error *err);
 
 /* SQL order of two non-null lanes: bytes for strings, NaN largest and equal to itself, -0.0 = 0.0,
  * structs by field and lists by element (null first), false < true. <0, 0, >0. Maps do not compare. */

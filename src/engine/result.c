@@ -48,7 +48,7 @@ fm_status fm_result_push(void *ctx, const fm_batch *batch, fm_error *err)
 
     if (batch->rows == 0) return FM_OK;
     if (!copy || !columns) return fm_no_memory(r->arena, err);
-    for (int32_t i = 0; i < n; i++) FM_TRY(fm_vec_copy(&columns[i], &batch->columns[i], r->arena, err));
+    for (int32_t i = 0; i < n; i++) FM_TRY(fm_vec_copy_as(&columns[i], &batch->columns[i], r->schema->fields[i].type, r->arena, err));
     *copy = (fm_batch){.schema = r->schema, .rows = batch->rows, .columns = columns};
     return add_batch(r, copy, err);
 }

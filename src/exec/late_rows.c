@@ -167,10 +167,10 @@ fm_status fm_late_sink_add(fm_late_sink *late, const fm_op_batch *mb, const fm_v
     if (!same_row(late, sources, row, start_us)) {
         close_row(late);
         /* Strings of the row live as long as its batch only: they are copied. */
-        fm_vec one;
-        FM_TRY(fm_vec_gather(&one, rows, &row, 1, late->arena, err));
-        FM_TRY(fm_vec_copy(&one, &one, late->arena, err));
-        fm_builder_lane(late->row, &one, 0);
+        fm_vec borrowed, own;
+        FM_TRY(fm_vec_gather(&borrowed, rows, &row, 1, late->arena, err));
+        FM_TRY(fm_vec_copy(&own, &borrowed, late->arena, err));
+        fm_builder_lane(late->row, &own, 0);
         late->n_windows = 0;
         late->open = true;
         late->rows++;

@@ -84,6 +84,7 @@
     X(month)                   \
     X(monthname)               \
     X(months_between)          \
+    X(named_struct)            \
     X(nanvl)                   \
     X(negative)                \
     X(next_day)                \
@@ -109,6 +110,7 @@
     X(space)                   \
     X(split_part)              \
     X(startswith)              \
+    X(struct)                  \
     X(substring)               \
     X(substring_index)         \
     X(timestamp_micros)        \

@@ -9,7 +9,7 @@ fm_status fm_batch_copy(const fm_batch *batch, const fm_type *schema, fm_arena *
     fm_batch *copy = fm_arena_one(arena, fm_batch);
 
     if (!columns || !copy) return fm_no_memory(arena, err);
-    for (int32_t c = 0; c < n; c++) FM_TRY(fm_vec_copy(&columns[c], &batch->columns[c], arena, err));
+    for (int32_t c = 0; c < n; c++) FM_TRY(fm_vec_copy_as(&columns[c], &batch->columns[c], schema->fields[c].type, arena, err));
     *copy = (fm_batch){.schema = schema, .rows = batch->rows, .columns = columns};
     *out = copy;
     return FM_OK;

@@ -132,7 +132,7 @@ static fm_status capture_write(fm_sink_writer *writer, const fm_batch *in, fm_er
     fm_mutex_lock(capture_lock);
     fm_batch *copy = fm_arena_one(c->r->arena, fm_batch);
     fm_vec *columns = fm_arena_array(c->r->arena, fm_vec, n);
-    for (int32_t i = 0; i < n && st == FM_OK; i++) st = fm_vec_copy(&columns[i], &in->columns[i], c->r->arena, err);
+    for (int32_t i = 0; i < n && st == FM_OK; i++) st = fm_vec_copy_as(&columns[i], &in->columns[i], c->schema->fields[i].type, c->r->arena, err);
     *copy = (fm_batch){c->schema, in->rows, columns};
     const fm_batch **parts = fm_arena_array(c->r->arena, const fm_batch *, c->batch->n_parts + 1);
     if (c->batch->n_parts) memcpy(parts, c->batch->parts, (size_t)c->batch->n_parts * sizeof *parts);
