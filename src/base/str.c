@@ -31,7 +31,8 @@ bool fm_str_starts(fm_str text, fm_str prefix)
 
 bool fm_str_ends(fm_str text, fm_str suffix)
 {
-    return text.len >= suffix.len && fm_str_eq((fm_str){text.ptr + text.len - suffix.len, suffix.len}, suffix);
+    if (suffix.len == 0) return true;
+    return text.len >= suffix.len && memcmp(text.ptr + (text.len - suffix.len), suffix.ptr, suffix.len) == 0;
 }
 
 static bool is_blank(char c) { return (unsigned char)c <= ' ' || c == 0x7F; }

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
-enum { PAGE_SIZE = 4 << 10, HUGE_PAGE_SIZE = 2 << 20 };
+enum { PAGE_SIZE = 64 << 10, /* a multiple of what any kernel uses */ HUGE_PAGE_SIZE = 2 << 20 };
 
 static size_t rounded(size_t size) { return (size + PAGE_SIZE - 1) & ~(size_t)(PAGE_SIZE - 1); }
 
