@@ -62,12 +62,12 @@ static fm_status parse_pattern(fm_call *call, const fm_vec *args, fm_vec *out)
     return FM_OK;
 }
 
-/* As parse_pattern, in whole seconds: cut towards 1970, not down as unix_seconds does. */
+/* As parse_pattern, in whole seconds. */
 static fm_status parse_seconds(fm_call *call, const fm_vec *args, fm_vec *out)
 {
     FM_TRY(parse_pattern(call, args, out));
     for (int64_t i = 0; i < out->len; i++)
-        fm_vec_i64_out(out)[i] /= FM_US_PER_SECOND;
+        fm_vec_i64_out(out)[i] = fm_floor_div(fm_vec_i64_out(out)[i], FM_US_PER_SECOND);
     return FM_OK;
 }
 
@@ -94,7 +94,7 @@ static fm_status seconds_of(fm_call *call, const fm_vec *args, fm_vec *out)
 {
     (void)call;
     for (int64_t i = 0; i < out->len; i++)
-        fm_vec_i64_out(out)[i] = fm_vec_i64(&args[0])[i] / FM_US_PER_SECOND;
+        fm_vec_i64_out(out)[i] = fm_floor_div(fm_vec_i64(&args[0])[i], FM_US_PER_SECOND);
     return FM_OK;
 }
 
@@ -274,7 +274,7 @@ ENTRY(try_to_date, bind_try_to_date, .args_min = 1, .usage = "try_to_date(text[,
       .doc = "Returns the date a text spells, null when it spells none.");
 ENTRY(to_unix_timestamp, bind_unix, .args_min = 1, .can_fail = true, .shown = {[1] = "yyyy-MM-dd HH:mm:ss"},
       .usage = "to_unix_timestamp(time[, pattern])", .since = "1.6.0",
-      .doc = "Returns the whole seconds since 1970 UTC of a time.");
+      .doc = "Returns the seconds since 1970 UTC of a time.");
 ENTRY(unix_timestamp, bind_unix, .args_min = 0, .can_fail = true, .per_batch = true,
       .shown = {"current_timestamp()", "yyyy-MM-dd HH:mm:ss"}, .usage = "unix_timestamp([time[, pattern]])",
       .since = "1.5.0", .doc = "Returns the seconds since 1970 UTC of a time, or of the micro-batch.");

@@ -29,11 +29,13 @@ static fm_status analyze_hint(fm_analyzer *an, const fm_plan *p, fm_plan **out, 
 {
     fm_lateness lateness = {0};
     fm_plan *child;
-    bool known;
+    bool known, outside = an->beyond_spark;
 
-    FM_TRY(fm_analyze_child(an, p, &child, err));
-    *out = child;
     FM_TRY(fm_hint_read(an, p, &lateness, &known, err));
+    an->beyond_spark |= known;
+    FM_TRY(fm_analyze_child(an, p, &child, err));
+    an->beyond_spark = outside;
+    *out = child;
     if (!known) return FM_OK;
     fm_plan *hint = fm_plan_over(an->arena, FM_PLAN_HINT, child, p->pos);
     if (!hint) return fm_no_memory(an->arena, err);

@@ -32,6 +32,12 @@ fm_status fm_analyze(const fm_analysis *a, const fm_plan *plan, fm_plan **out, f
  * A plan without a stream: WRITE_STREAM_NOT_ALLOWED. */
 fm_status fm_streaming_check(const fm_plan *plan, fm_output_mode mode, fm_error *err);
 
+/* What Spark finds out only when it plans a micro-batch: joins of streams without an equality, sessions without a
+ * further group, two event times in one stateful node, a watermark above a watermark (only once the global one,
+ * watermark_us, is above 0). Call before each batch is run, on the analyzed or the optimized plan.
+ * Errors: _LEGACY_ERROR_TEMP_1181, _LEGACY_ERROR_TEMP_3068, MULTIPLE_EVENT_TIME_COLUMNS, _LEGACY_ERROR_TEMP_3076. */
+fm_status fm_streaming_check_batch(const fm_plan *plan, fm_output_mode mode, int64_t watermark_us, fm_error *err);
+
 /* Constant folding, filters and columns pushed towards the source (through watermark nodes only when the
  * predicate is deterministic and does not use the event time), dead columns pruned, casts simplified.
  * The result gives the same rows and the same watermarks. */

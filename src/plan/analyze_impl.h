@@ -30,6 +30,7 @@ typedef struct fm_analyzer {
     int32_t depth;                /* plans upon plans, views and CTEs included */
     int32_t uses;                 /* views and CTEs analyzed so far: each use is analyzed anew */
     bool read_as_stream;          /* inside a view that stands under STREAM */
+    bool beyond_spark;            /* below one of our hints: Spark's check of a window's start is not made */
 } fm_analyzer;
 
 /* Work below a node. Lists live in the arena. */

@@ -104,13 +104,17 @@ static fm_status add_carried(fm_optimizer *o, fm_conds *all, fm_error *err)
     return FM_OK;
 }
 
+/* Null when an argument is. */
+static bool is_strict(const fm_expr *e)
+{
+    return e->kind == FM_EXPR_NOT || e->kind == FM_EXPR_CAST || e->kind == FM_EXPR_FIELD ||
+           (e->kind == FM_EXPR_CALL && e->function->nulls == FM_NULLS_STRICT);
+}
+
 /* Columns without which e is null: IS NOT NULL holds for them where e holds. */
 static fm_status add_not_null(fm_optimizer *o, const fm_expr *e, fm_conds *out, fm_error *err)
 {
-    bool strict = e->kind == FM_EXPR_NOT || e->kind == FM_EXPR_CAST || e->kind == FM_EXPR_FIELD ||
-                  (e->kind == FM_EXPR_CALL && e->function->nulls == FM_NULLS_STRICT);
-
-    for (int32_t i = 0; strict && i < e->n_args; i++) {
+    for (int32_t i = 0; is_strict(e) && i < e->n_args; i++) {
         fm_expr *arg = e->args[i], **args, *test;
         FM_TRY(add_not_null(o, arg, out, err));
         if (arg->kind != FM_EXPR_ATTRIBUTE || !arg->nullable) continue;
@@ -123,6 +127,29 @@ static fm_status add_not_null(fm_optimizer *o, const fm_expr *e, fm_conds *out, 
     return FM_OK;
 }
 
+static bool refuses_null(const fm_expr *e, int32_t id)
+{
+    if (e->kind == FM_EXPR_ATTRIBUTE) return e->attr_id == id;
+    for (int32_t i = 0; is_strict(e) && i < e->n_args; i++) {
+        if (refuses_null(e->args[i], id)) return true;
+    }
+    return false;
+}
+
+/* x IS NOT NULL beside a condition that no null x passes. */
+static bool says_nothing_new(const fm_expr *e, const fm_conds *a, const fm_conds *b)
+{
+    const fm_conds *lists[2] = {a, b};
+
+    if (e->kind != FM_EXPR_CALL || strcmp(e->function->name, "isnotnull") != 0) return false;
+    for (int k = 0; k < 2 && e->args[0]->kind == FM_EXPR_ATTRIBUTE; k++) {
+        for (int32_t i = 0; i < lists[k]->n; i++) {
+            if (refuses_null(lists[k]->items[i], e->args[0]->attr_id)) return true;
+        }
+    }
+    return false;
+}
+
 static fm_status add_to_side(fm_optimizer *o, const fm_plan *side, const fm_conds *all, fm_conds *out, fm_error *err)
 {
     fm_conds there = {0};
@@ -131,6 +158,7 @@ static fm_status add_to_side(fm_optimizer *o, const fm_plan *side, const fm_cond
     for (int32_t i = 0; i < all->n; i++) {
         fm_expr *e = all->items[i];
         if (!e->deterministic || !fm_expr_has(e, FM_EXPR_ATTRIBUTE) || fm_conds_have(&there, e)) continue;
+        if (says_nothing_new(e, &there, out)) continue;
         if (fm_expr_within(e, side->output, side->n_output)) FM_TRY(fm_conds_add(o, out, e, err));
     }
     return FM_OK;

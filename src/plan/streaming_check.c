@@ -88,11 +88,6 @@ static fm_status check_mode(const checking *c, const fm_plan *plan)
         return fail_mode(c, agg, "session window streaming aggregations",
                          "Use append or complete: a session that grows into another cannot be updated.");
     }
-    if (groups_by_session(agg) && agg->n_group_exprs == 1) {
-        return fm_fail_at(c->err, FM_INVALID, "_LEGACY_ERROR_TEMP_3068", agg->pos.line, agg->pos.column,
-                          "Global aggregation with session window in streaming query is not supported. Group by a further "
-                          "column, at least by a constant one of a sub-query.");
-    }
     return FM_OK;
 }
 
@@ -346,4 +341,94 @@ fm_status fm_streaming_check(const fm_plan *plan, fm_output_mode mode, fm_error 
     if (c.st == FM_OK) fm_plan_walk(plan, check_chain, &c);
     fm_arena_free(c.arena);
     return c.st;
+}
+
+/* --- what only a batch shows ----------------------------------------------------------------------------- */
+
+static fm_status check_join_keys(const checking *c, const fm_plan *p)
+{
+    fm_join_key *keys;
+    fm_expr *rest;
+    int32_t n;
+
+    FM_TRY(fm_join_keys(c->arena, p, &keys, &n, &rest, c->err));
+    if (n) return FM_OK;
+    return fm_fail_at(c->err, FM_INVALID, "_LEGACY_ERROR_TEMP_1181", p->pos.line, p->pos.column,
+                      "Stream-stream join without equality predicate is not supported. Join on at least one column of "
+                      "each side: ON l.k = r.k AND ...");
+}
+
+/* Only tagged columns among `only` count, when it is given. */
+static fm_status check_one_event_time(const checking *c, const fm_plan *node, const fm_plan *input, fm_expr *const *only,
+                                      int32_t n)
+{
+    const fm_attr *first = NULL;
+
+    for (int32_t i = 0; i < input->n_output; i++) {
+        const fm_attr *a = &input->output[i];
+        bool counts = !only;
+        for (int32_t k = 0; k < n; k++) counts |= only[k]->kind == FM_EXPR_ATTRIBUTE && only[k]->attr_id == a->id;
+        if (!a->watermark_node || a->hidden || !counts || (first && first->id == a->id)) continue;
+        if (!first) {
+            first = a;
+            continue;
+        }
+        return fm_fail_at(c->err, FM_INVALID, "MULTIPLE_EVENT_TIME_COLUMNS", node->pos.line, node->pos.column,
+                          "More than one event time columns are available. Please ensure there is at most one event time "
+                          "column per stream. event time columns: (%.*s, %.*s). Leave one of them out of the select list "
+                          "below.",
+                          FM_STR_ARG(first->name), FM_STR_ARG(a->name));
+    }
+    return FM_OK;
+}
+
+/* Whether rows come with a watermark. Stateful nodes hand one on, if only that of the epoch. */
+static bool has_watermark(const fm_plan *p)
+{
+    if (p->kind == FM_PLAN_WATERMARK || fm_plan_is_stateful(p)) return true;
+    for (int32_t i = 0; i < p->n_children; i++) {
+        if (has_watermark(p->children[i])) return true;
+    }
+    return false;
+}
+
+static fm_status check_batch_node(const checking *c, const fm_plan *p, int64_t watermark_us)
+{
+    bool stateful = fm_plan_is_stateful(p);
+
+    if (p->kind == FM_PLAN_WATERMARK && watermark_us > 0 && has_watermark(p->children[0])) {
+        return fm_fail_at(c->err, FM_INVALID, "_LEGACY_ERROR_TEMP_3076", p->pos.line, p->pos.column,
+                          "Redefining watermark is disallowed: there is a watermark below this one. Declare it once, on the "
+                          "stream.");
+    }
+    if (!stateful) return FM_OK;
+    if (p->kind == FM_PLAN_JOIN) {
+        FM_TRY(check_join_keys(c, p));
+        for (int i = 0; i < 2; i++) FM_TRY(check_one_event_time(c, p, p->children[i], NULL, 0));
+    }
+    if (p->kind == FM_PLAN_DEDUPLICATE) return check_one_event_time(c, p, p->children[0], NULL, 0);
+    if (p->kind != FM_PLAN_AGGREGATE) return FM_OK;
+    if (groups_by_session(p) && p->n_group_exprs == 1) {
+        return fm_fail_at(c->err, FM_INVALID, "_LEGACY_ERROR_TEMP_3068", p->pos.line, p->pos.column,
+                          "Global aggregation with session window in streaming query is not supported. Group by a further "
+                          "column, at least by a constant one of a sub-query.");
+    }
+    if (c->mode == FM_MODE_COMPLETE) return FM_OK;
+    return check_one_event_time(c, p, p->children[0], p->group_exprs, p->n_group_exprs);
+}
+
+static fm_status check_batch_tree(const checking *c, const fm_plan *p, int64_t watermark_us)
+{
+    for (int32_t i = 0; i < p->n_children; i++) FM_TRY(check_batch_tree(c, p->children[i], watermark_us));
+    return check_batch_node(c, p, watermark_us);
+}
+
+fm_status fm_streaming_check_batch(const fm_plan *plan, fm_output_mode mode, int64_t watermark_us, fm_error *err)
+{
+    checking c = {.mode = mode, .err = err, .arena = fm_arena_new(0)};
+
+    if (!c.arena) return fm_no_memory(NULL, err);
+    fm_status st = check_batch_tree(&c, plan, watermark_us);
+    fm_arena_free(c.arena);
+    return st;
 }

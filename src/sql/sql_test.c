@@ -132,9 +132,24 @@ static void test_scripts_and_variables(void **state)
     fm_arena_free(arena);
 }
 
+static void a_star_behind_a_dot_is_a_star(void **state)
+{
+    fm_arena *arena = fm_arena_new(0);
+    fm_error err = FM_ERROR_INIT;
+    fm_plan *plan;
+    (void)state;
+
+    assert_int_equal(fm_sql_parse(arena, FM_STR("SELECT t.*, s.end FROM t"), &plan, &err), FM_OK);
+    assert_int_equal(plan->exprs[0]->kind, FM_EXPR_STAR);
+    assert_int_equal(plan->exprs[0]->n_parts, 1);
+    assert_int_equal(plan->exprs[1]->kind, FM_EXPR_NAME);
+    fm_arena_free(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_star_behind_a_dot_is_a_star),
         cmocka_unit_test(test_statements_parse),
         cmocka_unit_test(test_errors_name_the_place),
         cmocka_unit_test(test_bombs_are_refused),

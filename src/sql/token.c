@@ -360,7 +360,9 @@ static void settle_keyword(fm_tokens *t, int32_t i)
     default: break;
     }
     if (!keep) w->kind = FM_TK_ID;
-    if (peek(t, i - 1)->kind == FM_TK_DOT) w->kind = FM_TK_ID; /* a.end, window.end */
+    char first = w->text.len ? w->text.ptr[0] : 0;
+    bool letter = (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z') || first == '_';
+    if (letter && peek(t, i - 1)->kind == FM_TK_DOT) w->kind = FM_TK_ID; /* a.end, window.end; not the star of t.* */
 }
 
 /* `x >> y` comes as two '>' that touch. */
