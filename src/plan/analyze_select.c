@@ -487,6 +487,10 @@ fm_status fm_analyze_lateral_view(fm_analyzer *an, const fm_plan *p, fm_plan **o
 
     FM_TRY(fm_analyze_child(an, p, &child, err));
     if (!generator_of(call)) {
+        fm_expr *ignored;
+        if (!fm_function_find(call->name) && !fm_aggregate_find(call->name)) { /* says that it is unknown */
+            return fm_call_resolve(an->arena, an->conf, call->name, NULL, 0, call->pos, NULL, &ignored, err);
+        }
         return fm_fail_at(err, FM_INVALID, "UNSUPPORTED_GENERATOR.NOT_GENERATOR", p->pos.line, p->pos.column,
                           "LATERAL VIEW wants a function that gives rows, as explode(); `%.*s` is none.",
                           FM_STR_ARG(call->name));
