@@ -395,9 +395,12 @@ static fm_status merge_fields(fm_analyzer *an, const fm_type *type, fm_field **l
             (*list)[(*n)++] = (fm_field){type->fields[i].name, type->fields[i].type, true};
             continue;
         }
-        if (fm_type_eq((*list)[k].type, type->fields[i].type)) continue;
-        (*list)[k].type = fm_type_common(an->arena, an->conf, (*list)[k].type, type->fields[i].type);
-        if (!(*list)[k].type) (*list)[k].type = fm_type_string();
+        const fm_type *known = (*list)[k].type, *more = type->fields[i].type, *wider = NULL;
+        if (fm_type_eq(known, more)) continue;
+        if (known->id != FM_TYPE_STRING && more->id != FM_TYPE_STRING) { /* text to number could fail */
+            wider = fm_type_common(an->arena, an->conf, known, more);
+        }
+        (*list)[k].type = wider ? wider : fm_type_string();
     }
     return FM_OK;
 }
