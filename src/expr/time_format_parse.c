@@ -68,7 +68,7 @@ static int reserved_behind(const fm_time_format *f, int32_t i)
 
 static bool take_number(cursor *c, int32_t i, int64_t *out, int *digits)
 {
-    int min, max, run = 0, reserved, width;
+    int min = 0, max = 0, run = 0, reserved, width;
     int64_t x = 0;
     number_width(&c->f->items[i], &min, &max);
     while (c->at + (size_t)run < c->text.len && is_digit(c->text.ptr[c->at + (size_t)run])) run++;

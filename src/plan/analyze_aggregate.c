@@ -305,7 +305,7 @@ static fm_status lateral_items(fm_analyzer *an, fm_plan *agg, fm_expr **items, i
 {
     settling s;
     fm_attr *aliases = fm_arena_array(an->arena, fm_attr, n);
-    fm_plan *parts;
+    fm_plan *parts = NULL;
 
     if (!aliases) return fm_no_memory(an->arena, err);
     agg->exprs = NULL;

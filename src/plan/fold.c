@@ -267,7 +267,7 @@ static fm_status drop_empty(fm_optimizer *o, fm_plan *p, fm_plan **out, fm_error
 
 fm_status fm_fold_plan(fm_optimizer *o, fm_plan *plan, fm_plan **out, fm_error *err)
 {
-    fm_expr **exprs, **groups;
+    fm_expr **exprs = NULL, **groups = NULL;
     bool changed = false;
     fm_plan *p;
 
