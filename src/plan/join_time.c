@@ -47,6 +47,19 @@ fm_status fm_join_keys(fm_arena *arena, const fm_plan *join, fm_join_key **keys,
     return *rest ? FM_OK : fm_no_memory(arena, err);
 }
 
+static bool has_key(const fm_plan *join, fm_expr *e)
+{
+    fm_join_key key;
+
+    if (e->kind != FM_EXPR_AND) return as_key(join, e, &key);
+    for (int32_t i = 0; i < e->n_args; i++) {
+        if (has_key(join, e->args[i])) return true;
+    }
+    return false;
+}
+
+bool fm_join_has_key(const fm_plan *join) { return join->n_exprs && has_key(join, join->exprs[0]); }
+
 static bool is_tagged(const fm_expr *e, const fm_plan *side)
 {
     const fm_attr *a = e->kind == FM_EXPR_ATTRIBUTE ? fm_attr_find(side->output, side->n_output, e->attr_id) : NULL;

@@ -15,6 +15,9 @@ typedef struct fm_join_key {
 fm_status fm_join_keys(fm_arena *arena, const fm_plan *join, fm_join_key **keys, int32_t *n, fm_expr **rest,
                        fm_error *err);
 
+/* Whether the condition has such an equality at all. */
+bool fm_join_has_key(const fm_plan *join);
+
 /* Whether some equality key is a tagged column: state is then evicted by the key. */
 bool fm_join_key_is_tagged(const fm_plan *join, const fm_join_key *keys, int32_t n);
 

@@ -347,12 +347,7 @@ fm_status fm_streaming_check(const fm_plan *plan, fm_output_mode mode, fm_error 
 
 static fm_status check_join_keys(const checking *c, const fm_plan *p)
 {
-    fm_join_key *keys;
-    fm_expr *rest;
-    int32_t n;
-
-    FM_TRY(fm_join_keys(c->arena, p, &keys, &n, &rest, c->err));
-    if (n) return FM_OK;
+    if (fm_join_has_key(p)) return FM_OK;
     return fm_fail_at(c->err, FM_INVALID, "_LEGACY_ERROR_TEMP_1181", p->pos.line, p->pos.column,
                       "Stream-stream join without equality predicate is not supported. Join on at least one column of "
                       "each side: ON l.k = r.k AND ...");
@@ -425,10 +420,7 @@ static fm_status check_batch_tree(const checking *c, const fm_plan *p, int64_t w
 
 fm_status fm_streaming_check_batch(const fm_plan *plan, fm_output_mode mode, int64_t watermark_us, fm_error *err)
 {
-    checking c = {.mode = mode, .err = err, .arena = fm_arena_new(0)};
+    checking c = {.mode = mode, .err = err};
 
-    if (!c.arena) return fm_no_memory(NULL, err);
-    fm_status st = check_batch_tree(&c, plan, watermark_us);
-    fm_arena_free(c.arena);
-    return st;
+    return check_batch_tree(&c, plan, watermark_us);
 }

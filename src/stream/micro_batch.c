@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/time_text.h"
+#include "plan/analyze.h"
 
 static fm_clock *clock_of(const fm_stream *s) { return s->spec->exec.clock; }
 
@@ -108,6 +109,7 @@ static fm_status run(fm_stream *s, const fm_batch_plan *plan, fm_arena *scratch,
 
     if (!input) return fm_no_memory(scratch, err);
     for (int32_t i = 0; i < s->n_sources; i++) input[i] = (fm_exec_input){s->starts[i], plan->offsets.ends[i]};
+    FM_TRY(fm_streaming_check_batch(s->spec->plan, s->spec->mode, plan->offsets.watermark_ms * FM_US_PER_MS, err));
     FM_TRY(propagate(s, plan, scratch, &late_us, &evict_us, err));
     int64_t begun_us = fm_clock_monotonic_us(clock_of(s));
     FM_TRY(fm_exec_run(s->exec, &context, plan->has_data ? input : NULL, late_us, evict_us, scratch, result, err));
