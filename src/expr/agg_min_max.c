@@ -1,4 +1,4 @@
-/* expr/agg_min_max.c: min(x) and max(x).
+/* expr/agg_min_max.c: min(x) and max(x); bool_and(x) and bool_or(x), which are these of BOOLEAN.
  *
  * State   types of up to 4 bytes, and FLOAT and DOUBLE: 8 bytes. Values are turned into unsigned integers of
  *         the same order that are never 0 (for min: of the opposite order), so that both are "the larger of
@@ -16,7 +16,10 @@ typedef struct wide_state {
     int64_t present;
 } wide_state;
 
-static bool is_min(const fm_agg_call *call) { return call->aggregate == &fm_agg_min; }
+static bool is_min(const fm_agg_call *call)
+{
+    return call->aggregate == &fm_agg_min || call->aggregate == &fm_agg_bool_and;
+}
 
 static bool is_wide(const fm_type *type)
 {
@@ -208,4 +211,16 @@ const fm_aggregate fm_agg_max = {
     .bind = fm_agg_bind_ordered, .choose = choose_max, .state_size = state_size, .update = update,
     .merge = merge, .finish = finish,
     .usage = "max(expr)", .doc = "Returns the largest value.", .since = "1.0.0",
+};
+
+const fm_aggregate fm_agg_bool_and = {
+    .name = "bool_and", .aliases = {"every"}, .args = {FM_ARG_BOOL, FM_ARG_END}, .args_min = 1, .args_max = 1,
+    .returns = fm_type_bool, .state_size = state_size, .update = update, .merge = merge, .finish = finish,
+    .usage = "bool_and(expr)", .doc = "Whether all values are true.", .since = "3.0.0",
+};
+
+const fm_aggregate fm_agg_bool_or = {
+    .name = "bool_or", .aliases = {"some", "any"}, .args = {FM_ARG_BOOL, FM_ARG_END}, .args_min = 1,
+    .args_max = 1, .returns = fm_type_bool, .state_size = state_size, .update = update, .merge = merge,
+    .finish = finish, .usage = "bool_or(expr)", .doc = "Whether any value is true.", .since = "3.0.0",
 };

@@ -51,6 +51,13 @@ static void random_lane(fm_builder *b, const fm_type *t)
         for (int32_t i = 0; i < t->n_fields; i++) random_lane(fm_builder_child(b, i), t->fields[i].type);
         fm_builder_end(b);
         break;
+    case FM_TYPE_MAP:
+        for (uint32_t n = rnd(3), k = 0; k < n; k++) {
+            fm_builder_str(fm_builder_child(b, 0), (fm_str){"abc" + k, 1});
+            random_lane(fm_builder_child(b, 1), t->fields[1].type);
+        }
+        fm_builder_end(b);
+        break;
     case FM_TYPE_LIST:
         for (uint32_t n = rnd(3); n > 0; n--) random_lane(fm_builder_child(b, 0), t->fields[0].type);
         fm_builder_end(b);
@@ -307,6 +314,32 @@ static const subject subjects[] = {
     {.name = "max", .types = "decimal(20,4)"},
     {.name = "min", .types = "struct<a:int,b:string>"},
     {.name = "max", .types = "array<int>"},
+    {.name = "bool_and", .types = "boolean"},
+    {.name = "any", .types = "boolean"},
+    {.name = "bit_and", .types = "int"},
+    {.name = "bit_or", .types = "tinyint"},
+    {.name = "bit_xor", .types = "bigint"},
+    {.name = "first", .types = "int"},
+    {.name = "first", .types = "string", .ignore_nulls = true},
+    {.name = "last", .types = "double"},
+    {.name = "last_value", .types = "string;=true"},
+    {.name = "any_value", .types = "struct<a:int,b:string>"},
+    {.name = "last", .types = "map<string,int>"},
+    {.name = "min_by", .types = "string;int"},
+    {.name = "max_by", .types = "double;string"},
+    {.name = "max_by", .types = "array<string>;struct<a:int,b:string>"},
+    {.name = "stddev", .types = "double"},
+    {.name = "stddev_pop", .types = "double"},
+    {.name = "variance", .types = "int"},
+    {.name = "var_pop", .types = "double"},
+    {.name = "skewness", .types = "double"},
+    {.name = "kurtosis", .types = "double"},
+    {.name = "covar_pop", .types = "double;double"},
+    {.name = "covar_samp", .types = "double;double"},
+    {.name = "corr", .types = "double;double"},
+    {.name = "regr_count", .types = "double;double"},
+    {.name = "regr_slope", .types = "double;double"},
+    {.name = "regr_r2", .types = "double;double"},
 };
 
 static void test_parts(void **state)
@@ -353,6 +386,20 @@ static const small_case small_cases[] = {
     {"max", "bigint", {-9e18, -8e18, END}, "-8000000000000000000"},
     {"min", "bigint", {NUL, 5, END}, "5"},
     {"max", "boolean", {0, 1, END}, "true"},
+    {"bool_and", "boolean", {1, NUL, END}, "true"},
+    {"bool_and", "boolean", {1, 0, END}, "false"},
+    {"some", "boolean", {NUL, END}, "NULL"},
+    {"bit_and", "smallint", {5, 3, END}, "1"},
+    {"bit_or", "int", {5, 3, END}, "7"},
+    {"bit_xor", "int", {5, 3, END}, "6"},
+    {"first", "int", {NUL, 1, END}, "NULL"},
+    {"last", "int", {NUL, 1, END}, "1"},
+    {"stddev", "double", {1, END}, "NULL"},
+    {"stddev_pop", "double", {1, END}, "0.0"},
+    {"skewness", "double", {1, 2, 5, END}, "0.5280049792181881"},
+    {"kurtosis", "double", {1, 2, 5, END}, "-1.5000000000000013"},
+    {"kurtosis", "double", {1, 1, END}, "NULL"},
+    {"variance", "double", {1, 2, 5, END}, "4.333333333333333"},
 };
 
 static fm_status run_small(const small_case *c, fm_arena *arena, fm_strbuf *text, fm_error *err)

@@ -6,14 +6,42 @@
 
 /* X(entry): fm_agg_<entry>. Sorted by `.name` of the entry, as strcmp has it. */
 #define FM_AGGREGATE_LIST(X) \
-    X(avg)                   \
-    X(count)                 \
-    X(count_if)              \
-    X(max)                   \
-    X(min)                   \
-    X(sum)                   \
-    X(try_avg)               \
-    X(try_sum)
+    X(any_value)               \
+    X(avg)                     \
+    X(bit_and)                 \
+    X(bit_or)                  \
+    X(bit_xor)                 \
+    X(bool_and)                \
+    X(bool_or)                 \
+    X(corr)                    \
+    X(count)                   \
+    X(count_if)                \
+    X(covar_pop)               \
+    X(covar_samp)              \
+    X(first)                   \
+    X(kurtosis)                \
+    X(last)                    \
+    X(max)                     \
+    X(max_by)                  \
+    X(min)                     \
+    X(min_by)                  \
+    X(regr_avgx)               \
+    X(regr_avgy)               \
+    X(regr_count)              \
+    X(regr_intercept)          \
+    X(regr_r2)                 \
+    X(regr_slope)              \
+    X(regr_sxx)                \
+    X(regr_sxy)                \
+    X(regr_syy)                \
+    X(skewness)                \
+    X(stddev_pop)              \
+    X(stddev_samp)             \
+    X(sum)                     \
+    X(try_avg)                 \
+    X(try_sum)                 \
+    X(var_pop)                 \
+    X(var_samp)
 
 #define DECLARE(entry) extern const fm_aggregate fm_agg_##entry;
 FM_AGGREGATE_LIST(DECLARE)

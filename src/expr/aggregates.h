@@ -6,6 +6,8 @@
 
 extern const fm_aggregate fm_agg_sum, fm_agg_try_sum, fm_agg_avg, fm_agg_try_avg;
 extern const fm_aggregate fm_agg_min, fm_agg_max, fm_agg_min_cell, fm_agg_max_cell;
+extern const fm_aggregate fm_agg_bool_and, fm_agg_bool_or;
+extern const fm_aggregate fm_agg_first, fm_agg_last, fm_agg_any_value, fm_agg_min_by, fm_agg_max_by;
 
 /* bind of aggregates that return one of their values, by its order. Error: INVALID_ORDERING_TYPE. */
 fm_status fm_agg_bind_ordered(fm_bind *b, fm_error *err);

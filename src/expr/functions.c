@@ -29,6 +29,7 @@
     X(concat_ws)               \
     X(contains)                \
     X(convert_timezone)        \
+    X(crc32)                   \
     X(current_date)            \
     X(current_timestamp)       \
     X(current_timezone)        \
@@ -53,6 +54,7 @@
     X(from_utc_timestamp)      \
     X(get)                     \
     X(greatest)                \
+    X(hash)                    \
     X(hour)                    \
     X(initcap)                 \
     X(instr)                   \
@@ -144,6 +146,7 @@
     X(weekday)                 \
     X(weekofyear)              \
     X(window_time)             \
+    X(xxhash64)                \
     X(year)                    \
     X(zeroifnull)              \
     X(op_bit_or)               \
