@@ -13,6 +13,8 @@
     X(bit_xor)                 \
     X(bool_and)                \
     X(bool_or)                 \
+    X(collect_list)            \
+    X(collect_set)             \
     X(corr)                    \
     X(count)                   \
     X(count_if)                \
