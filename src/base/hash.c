@@ -6,3 +6,4 @@
 
 uint64_t fm_hash_bytes(const void *bytes, size_t len) { return XXH3_64bits_withSeed(bytes, len, 42); }
 uint64_t fm_checksum(const void *bytes, size_t len) { return XXH3_64bits(bytes, len); }
+uint64_t fm_xxh64(const void *bytes, size_t len, uint64_t seed) { return XXH64(bytes, len, seed); }

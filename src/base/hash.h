@@ -23,6 +23,9 @@ static inline uint64_t fm_hash_u64(uint64_t x) { return fm_hash_u128(x, UINT64_C
 /* Hash of bytes; stable over versions and machines: state files depend on it. */
 uint64_t fm_hash_bytes(const void *bytes, size_t len);
 
+/* XXH64 of bytes: what the SQL function xxhash64 is made of. */
+uint64_t fm_xxh64(const void *bytes, size_t len, uint64_t seed);
+
 /* XXH3-64 of bytes: the checksum in our files. */
 uint64_t fm_checksum(const void *bytes, size_t len);
 

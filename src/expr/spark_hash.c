@@ -8,7 +8,8 @@
 #include "expr/spark_hash.h"
 
 #include <math.h>
-#include <xxhash.h>
+
+#include "base/hash.h"
 
 /* ---- The two functions over 4 bytes, 8 bytes, and any number ----------------------------------------------- */
 
@@ -72,7 +73,7 @@ static uint64_t xx_8(uint64_t x, uint64_t seed)
 
 static uint64_t xx_bytes(fm_str bytes, uint64_t seed)
 {
-    return XXH64(bytes.len ? bytes.ptr : "", bytes.len, seed);
+    return fm_xxh64(bytes.len ? bytes.ptr : "", bytes.len, seed);
 }
 
 /* ---- Values ------------------------------------------------------------------------------------------------ */
