@@ -273,7 +273,7 @@ static void test_many_partitions(void **state)
     int n = 0;
     for (const char *at = lines.ptr; (at = strstr(at, "{\"n\":")) != NULL; n++) {
         at += 5;
-        int x = atoi(at);
+        int x = (int)strtol(at, NULL, 10);
         assert_true(x >= 0 && x < ROWS && !there[x]);
         there[x] = true;
     }
@@ -282,11 +282,11 @@ static void test_many_partitions(void **state)
     list_files(&f, "/out", l);
     for (int32_t i = 0; i < l->n; i++) { /* each row lies in the folder of its partition */
         fm_str text;
-        int p = atoi(strstr(l->paths[i].ptr, "/p=") + 3);
+        int p = (int)strtol(strstr(l->paths[i].ptr, "/p=") + 3, NULL, 10);
         assert_int_equal(fm_fs_read_all(f.env.fs, l->paths[i].ptr, 1 << 20, f.arena, &text, &f.err), FM_OK);
         for (const char *at = text.ptr; (at = strstr(at, "{\"n\":")) != NULL;) {
             at += 5;
-            assert_int_equal((int64_t)atoi(at) * 7919 % PARTITIONS, p);
+            assert_int_equal((int64_t)strtol(at, NULL, 10) * 7919 % PARTITIONS, p);
         }
     }
     sink->type->close(sink);

@@ -2,7 +2,6 @@
 #include "stream/streaming_query.h"
 
 #include <inttypes.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>

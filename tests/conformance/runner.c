@@ -639,7 +639,7 @@ static outcome run_case(const fm_json *root, fm_arena *arena, const char *worker
     r->available_now = strcmp(text_of(root, "mode", "continuous"), "availableNow") == 0;
     r->restarts = restarts && has_one_watermark(root) && !r->available_now;
     capturing = r;
-    strcpy(r->dir, "/tmp/floodmark-conformance-XXXXXX");
+    snprintf(r->dir, sizeof r->dir, "/tmp/floodmark-conformance-XXXXXX");
     if (!mkdtemp(r->dir)) {
         snprintf(why, WHY_SIZE, "cannot make a folder below /tmp");
         free(r);
