@@ -42,6 +42,8 @@ typedef struct fm_below {
     fm_plan *window;              /* TIME_WINDOW or SESSION_WINDOW without its child, or NULL */
     fm_attr window_attr;
     fm_error *refusal;            /* the window call is wrong: said when nothing else is */
+    fm_plan **subqueries;         /* of at most one row, one column, hidden */
+    int32_t n_subqueries, cap_subqueries;
     fm_expr *generator;           /* resolved FM_EXPR_GENERATOR, or NULL */
     fm_attr *generated;           /* [n_generated] */
     int32_t n_generated;
@@ -159,7 +161,7 @@ fm_status fm_analyze_union(fm_analyzer *an, const fm_plan *plan, fm_plan **out, 
 fm_status fm_analyze_set_op(fm_analyzer *an, const fm_plan *plan, fm_plan **out, fm_error *err);
 
 /* --- analyze_subquery.c --- */
-/* A scalar subquery: the expression with its plan resolved. */
+/* A scalar subquery: a column that a join below the node brings. */
 fm_status fm_resolve_subquery(fm_scope *s, const fm_expr *e, fm_expr **out, fm_error *err);
 /* Takes the conjuncts of a condition that are EXISTS and IN (SELECT ...) off it: *child gets SEMI and ANTI
  * joins; *rest is what is left, or NULL. */

@@ -286,10 +286,6 @@ fm_status fm_analyze_values(fm_analyzer *an, const fm_plan *p, fm_plan **out, fm
     v->n_columns = v->n_output = p->n_columns;
     for (int32_t i = 0; i < p->n_exprs; i++) {
         FM_TRY(fm_resolve_expr(&s, fm_expr_unalias(p->exprs[i]), &v->exprs[i], err));
-        if (fm_expr_has(v->exprs[i], FM_EXPR_SUBQUERY)) {
-            return fm_fail_at(err, FM_INVALID, "INVALID_INLINE_TABLE.CANNOT_EVALUATE_EXPRESSION_IN_INLINE_TABLE",
-                              p->pos.line, p->pos.column, "Cannot evaluate a sub-query in an inline table.");
-        }
     }
     for (int32_t c = 0; c < p->n_columns; c++) {
         fm_str name = fm_arena_printf(an->arena, "col%d", (int)c + 1);

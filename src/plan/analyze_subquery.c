@@ -1,7 +1,7 @@
 /* plan/analyze_subquery.c: queries inside expressions. None may look at the query around it.
  *
- * EXISTS and IN (SELECT ...) as conditions of WHERE become semi and anti joins. A scalar subquery stays an
- * expression with its resolved plan: it is run once, before the query, and its value takes its place. */
+ * EXISTS and IN (SELECT ...) as conditions of WHERE become semi and anti joins. A scalar subquery becomes a column: its
+ * plan, which must give at most one row, is joined to what is below the node. */
 #include "plan/analyze_impl.h"
 
 #include "expr/coerce.h"
@@ -26,26 +26,60 @@ static fm_status check_one_column(const fm_plan *plan, const fm_expr *e, fm_erro
                       e->pos.line, e->pos.column, "The sub-query must return only one column, but got %d.", (int)n);
 }
 
-fm_status fm_resolve_subquery(fm_scope *s, const fm_expr *e, fm_expr **out, fm_error *err)
+/* Whether the plan itself says that there is no second row. */
+static bool gives_one_row(const fm_plan *p)
 {
-    fm_plan *plan;
+    while (p->kind == FM_PLAN_PROJECT || p->kind == FM_PLAN_FILTER || p->kind == FM_PLAN_SUBQUERY_ALIAS ||
+           p->kind == FM_PLAN_SORT) {
+        p = p->children[0];
+    }
+    if (p->kind == FM_PLAN_LIMIT) return p->limit == 0 || p->limit == 1 || gives_one_row(p->children[0]);
+    return p->kind == FM_PLAN_ONE_ROW || (p->kind == FM_PLAN_AGGREGATE && !p->n_group_exprs) ||
+           (p->kind == FM_PLAN_VALUES && p->n_exprs == p->n_columns);
+}
 
-    FM_TRY(subquery_plan(s, e, &plan, err));
+static fm_status check_scalar(const fm_scope *s, const fm_plan *plan, const fm_expr *e, fm_error *err)
+{
     FM_TRY(check_one_column(plan, e, err));
     if (plan->streaming) {
         return fm_fail_at(err, FM_UNSUPPORTED, "FLOODMARK_STREAMING_SUBQUERY", e->pos.line, e->pos.column,
                           "A sub-query that stands for a value cannot read a stream: it would never end.");
     }
-    FM_TRY(fm_apply_lateness(s->an, plan, &plan, err));
-    fm_expr *copy = fm_expr_copy_node(s->an->arena, e);
-    if (!copy) return fm_no_memory(s->an->arena, err);
-    copy->plan = plan;
-    for (int32_t i = 0; i < plan->n_output; i++) {
-        if (!plan->output[i].hidden) copy->type = plan->output[i].type;
+    if (!gives_one_row(plan)) {
+        return fm_fail_at(err, FM_UNSUPPORTED, "FLOODMARK_SCALAR_SUBQUERY", e->pos.line, e->pos.column,
+                          "A sub-query that stands for a value must be one that gives one row at most, as SELECT max(x) "
+                          "FROM t, or with LIMIT 1.");
     }
-    copy->nullable = true;
-    *out = copy;
-    return FM_OK;
+    if (s->below && (!s->aggregates || s->in_aggregate)) return FM_OK;
+    return fm_fail_at(err, FM_UNSUPPORTED, "FLOODMARK_SCALAR_SUBQUERY", e->pos.line, e->pos.column,
+                      "A sub-query that stands for a value is not built for %s%s: join with it, or compute it in a "
+                      "sub-query of FROM.",
+                      s->clause, s->aggregates ? " of an aggregation" : "");
+}
+
+fm_status fm_resolve_subquery(fm_scope *s, const fm_expr *e, fm_expr **out, fm_error *err)
+{
+    fm_analyzer *an = s->an;
+    fm_below *b = s->below;
+    fm_plan *plan;
+    const fm_attr *value = NULL;
+
+    FM_TRY(subquery_plan(s, e, &plan, err));
+    FM_TRY(check_scalar(s, plan, e, err));
+    for (int32_t i = 0; i < plan->n_output; i++) {
+        if (!plan->output[i].hidden) value = &plan->output[i];
+    }
+    fm_expr *column = fm_attr_expr(an->arena, value), **exprs = fm_arena_array(an->arena, fm_expr *, 1);
+    if (!column || !exprs || !FM_GROW(an->arena, b->subqueries, b->n_subqueries, b->cap_subqueries)) {
+        return fm_no_memory(an->arena, err);
+    }
+    exprs[0] = fm_alias_expr(an->arena, column, FM_STR("scalarsubquery()"), an->next_id++);
+    FM_TRY(fm_plan_project(an->arena, plan, exprs, 1, e->pos, &plan, err));
+    plan->output[0].hidden = true;
+    plan->output[0].nullable = true;
+    b->subqueries[b->n_subqueries++] = plan;
+    *out = fm_attr_expr(an->arena, &plan->output[0]);
+    return *out ? FM_OK : fm_no_memory(an->arena, err);
 }
 
 static fm_status semi_join(fm_analyzer *an, fm_plan *left, fm_plan *right, bool anti, fm_expr *condition, fm_pos pos,

@@ -371,12 +371,28 @@ static fm_status put_window(fm_analyzer *an, const fm_below *below, fm_plan **ch
     return fm_plan_finish(an->arena, w, err);
 }
 
+/* No row leaves the value null. */
+static fm_status put_subquery(fm_analyzer *an, fm_plan *subquery, fm_plan **child, fm_error *err)
+{
+    fm_plan *join = fm_plan_new(an->arena, FM_PLAN_JOIN, subquery->pos);
+
+    if (join) join->children = fm_arena_array(an->arena, fm_plan *, 2);
+    if (!join || !join->children) return fm_no_memory(an->arena, err);
+    join->children[0] = *child;
+    join->children[1] = subquery;
+    join->n_children = 2;
+    join->join_type = FM_JOIN_LEFT;
+    *child = join;
+    return fm_plan_finish(an->arena, join, err);
+}
+
 fm_status fm_put_below(fm_analyzer *an, const fm_below *below, fm_plan **child, fm_error *err)
 {
     if (below->refusal) {
         if (err) *err = *below->refusal;
         return below->refusal->status;
     }
+    for (int32_t i = 0; i < below->n_subqueries; i++) FM_TRY(put_subquery(an, below->subqueries[i], child, err));
     if (below->n_times) FM_TRY(put_times(an, below, child, err));
     if (below->generator) FM_TRY(put_generator(an, below, child, err));
     if (below->window) FM_TRY(put_window(an, below, child, err));

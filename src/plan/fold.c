@@ -161,15 +161,6 @@ static fm_status simplify_node(void *ctx, fm_expr **e, fm_error *err)
     case FM_EXPR_CAST:
         if (fm_type_eq((*e)->type, (*e)->args[0]->type)) *e = (*e)->args[0];
         break;
-    case FM_EXPR_SUBQUERY: {
-        fm_expr *copy = fm_expr_copy_node(o->arena, *e);
-        fm_plan *plan;
-        if (!copy) return fm_no_memory(o->arena, err);
-        FM_TRY(fm_optimize(o->arena, o->conf, (*e)->plan, &plan, err));
-        copy->plan = plan;
-        *e = copy;
-        break;
-    }
     default: break;
     }
     return folds(*e) ? compute(o, e, err) : FM_OK;
