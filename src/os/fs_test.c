@@ -286,11 +286,13 @@ static void lock_dies_with_its_process(void **state)
 static void size_unknown_beforehand(void **state)
 {
     fm_arena *arena = fm_arena_new(0);
-    fm_str text;
+    fm_str text = {0};
 
     (void)state;
-    assert_int_equal(fm_fs_read_all(fm_fs_real(), "/proc/self/status", 1 << 20, arena, &text, NULL), FM_OK);
-    assert_true(text.len > 100);
+    if (access("/proc/self/status", R_OK) == 0) { /* a bare chroot has none */
+        assert_int_equal(fm_fs_read_all(fm_fs_real(), "/proc/self/status", 1 << 20, arena, &text, NULL), FM_OK);
+        assert_true(text.len > 100);
+    }
     assert_int_equal(fm_fs_read_all(fm_fs_real(), "/dev/zero", 100000, arena, &text, NULL), FM_LIMIT);
     fm_arena_free(arena);
 }

@@ -8,7 +8,7 @@ for how in "" "--workers 2" "--workers 4" "--restarts"; do
     # shellcheck disable=SC2086
     out=$("$FLOODMARK_BUILD"/conformance_runner $how --known tests/conformance/known_failures.txt $cases 2>&1)
     if [ -z "$how" ]; then echo "$out"; else grep -E '^FAILED|^        got|passed,' <<<"$out"; fi
-    read -r p f s < <(tail -n 1 <<<"$out" | sed -E 's/^([0-9]+) passed, ([0-9]+) failed, ([0-9]+) skipped$/\1 \2 \3/')
+    read -r p f s <<<"$(tail -n 1 <<<"$out" | sed -E 's/^([0-9]+) passed, ([0-9]+) failed, ([0-9]+) skipped$/\1 \2 \3/')"
     case "${p:-}" in '' | *[!0-9]*) echo "the runner gave no summary"; p=0 f=1 s=0 ;; esac
     passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 done
