@@ -31,8 +31,19 @@ static bool count_uses(const fm_expr *e, void *ctx)
     return true;
 }
 
+enum { MERGED_SIZE_MAX = 500 }; /* nodes of an expression that is still merged: else towers of views grow without end */
+
+static bool has_large(const fm_plan *project)
+{
+    for (int32_t i = 0; i < project->n_exprs; i++) {
+        if (fm_expr_size(project->exprs[i], MERGED_SIZE_MAX) >= MERGED_SIZE_MAX) return true;
+    }
+    return false;
+}
+
 static bool can_merge(const fm_plan *top, const fm_plan *bottom)
 {
+    if (has_large(top) || has_large(bottom)) return false;
     for (int32_t i = 0; i < bottom->n_exprs; i++) {
         use_count c = {.id = bottom->exprs[i]->attr_id};
         if (is_cheap(bottom->exprs[i])) continue;

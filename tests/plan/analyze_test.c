@@ -385,6 +385,31 @@ static void views_of_views_end(void **state)
     fixture_free(f);
 }
 
+/* Views that add to the column of the view below: what the optimizer puts together stays small enough to walk. */
+static void towers_of_views_are_optimized(void **state)
+{
+    enum { HEIGHT = 50, ADDED = 300 };
+    fixture *f = fixture_new();
+    fm_error err = FM_ERROR_INIT;
+    fm_plan *plan;
+    char name[16];
+    (void)state;
+
+    fixture_table(f, "v0", "a BIGINT", false);
+    for (int i = 1; i <= HEIGHT; i++) {
+        fm_strbuf sql = {0};
+        fm_strbuf_add_c(&sql, "SELECT a");
+        for (int k = 0; k < ADDED; k++) fm_strbuf_add_c(&sql, " + 1");
+        fm_strbuf_printf(&sql, " AS a FROM v%d", i - 1);
+        snprintf(name, sizeof name, "v%d", i);
+        assert_int_equal(fixture_view(f, name, sql.ptr, &err), FM_OK);
+        fm_strbuf_fini(&sql);
+    }
+    assert_int_equal(fixture_optimize(f, "SELECT a FROM v50 WHERE a > 1", &plan, &err), FM_OK);
+    assert_null(fixture_verify(f, plan, true));
+    fixture_free(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -399,6 +424,7 @@ int main(void)
         cmocka_unit_test(sources_are_numbered_in_plan_order),
         cmocka_unit_test(places_are_told),
         cmocka_unit_test(views_of_views_end),
+        cmocka_unit_test(towers_of_views_are_optimized),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
