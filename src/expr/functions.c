@@ -20,6 +20,22 @@
     X(op_item)                 \
     X(op_bit_xor)              \
     X(add_months)              \
+    X(array)                   \
+    X(array_append)            \
+    X(array_compact)           \
+    X(array_contains)          \
+    X(array_distinct)          \
+    X(array_except)            \
+    X(array_intersect)         \
+    X(array_join)              \
+    X(array_max)               \
+    X(array_min)               \
+    X(array_position)          \
+    X(array_prepend)           \
+    X(array_remove)            \
+    X(array_repeat)            \
+    X(array_union)             \
+    X(arrays_overlap)          \
     X(ascii)                   \
     X(assert_true)             \
     X(bit_length)              \
@@ -46,10 +62,12 @@
     X(dayofweek)               \
     X(dayofyear)               \
     X(op_int_div)              \
+    X(element_at)              \
     X(elt)                     \
     X(endswith)                \
     X(extract)                 \
     X(find_in_set)             \
+    X(flatten)                 \
     X(from_unixtime)           \
     X(from_utc_timestamp)      \
     X(get)                     \
@@ -81,6 +99,11 @@
     X(make_timestamp)          \
     X(make_timestamp_ntz)      \
     X(make_ym_interval)        \
+    X(map)                     \
+    X(map_contains_key)        \
+    X(map_entries)             \
+    X(map_keys)                \
+    X(map_values)              \
     X(mask)                    \
     X(minute)                  \
     X(month)                   \
@@ -109,6 +132,9 @@
     X(shiftleft)               \
     X(shiftright)              \
     X(shiftrightunsigned)      \
+    X(size)                    \
+    X(slice)                   \
+    X(sort_array)              \
     X(space)                   \
     X(split_part)              \
     X(startswith)              \
@@ -130,6 +156,7 @@
     X(trunc)                   \
     X(try_add)                 \
     X(try_divide)              \
+    X(try_element_at)          \
     X(try_make_timestamp)      \
     X(try_mod)                 \
     X(try_multiply)            \
