@@ -114,6 +114,7 @@ static fm_json_outcome floating(fm_json_converter *c, const fm_type *type, scala
                                       : fm_number_text_f32(text, &narrow);
     if (!ok) return bad(c, FM_JSON_CAUSE_TYPE, type);
     if (type->id == FM_TYPE_F32) out->f64 = (double)narrow;
+    if (c->scan.token == FM_JT_INT && out->f64 == 0) out->f64 = 0; /* -0, an integer, is 0.0 to Jackson */
     return FM_JSON_OK;
 }
 

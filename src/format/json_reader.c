@@ -7,7 +7,7 @@
 #include "format/json_reader.h"
 
 #include "format/formats.h"
-#include "format/json_convert.h"
+#include "format/json_template.h"
 #include "format/lines.h"
 
 #include <inttypes.h>
@@ -17,10 +17,13 @@ typedef struct json_reader {
     const fm_format *format;
     fm_json_options options;
     fm_json_converter converter;
-    fm_json_slot root;     /* the wanted columns, but the corrupt-record column */
-    fm_json_slot corrupt;  /* that one, STRING */
-    const fm_type *schema; /* of batches */
-    int32_t corrupt_at;    /* its index in schema, or -1 */
+    fm_json_slot root;        /* the wanted columns, but the corrupt-record column */
+    fm_json_slot corrupt;     /* that one, STRING */
+    const fm_type *schema;    /* of batches */
+    int32_t corrupt_at;       /* its index in schema, or -1 */
+    fm_json_run run;          /* what was learned of the lines */
+    fm_json_run_fn run_lines; /* NULL: with these options every line takes the exact path */
+    bool plain_row;           /* the last record was an object, and good */
     /* the batch being filled: */
     bool begun;
     int32_t rows;
@@ -71,6 +74,15 @@ static fm_status make_types(json_reader *r, fm_arena *arena, const fm_read_spec 
     return fm_json_slots_init(&r->corrupt, fm_type_string(), arena, err);
 }
 
+/* A template finds the ends of strings and lines by bytes: options under which a line's end may
+ * stand within a string are not for it. */
+static bool takes_templates(const fm_json_options *o)
+{
+    bool newline = o->line_sep.len == 0 || fm_str_eq(o->line_sep, FM_STR("\n"));
+
+    return !o->multi_line && newline && !(o->flags & (FM_JSON_ANY_ESCAPE | FM_JSON_CONTROL_CHARS));
+}
+
 fm_status fm_json_reader_new(fm_arena *arena, const fm_read_spec *spec, fm_reader **out,
                              fm_error *err)
 {
@@ -82,6 +94,8 @@ fm_status fm_json_reader_new(fm_arena *arena, const fm_read_spec *spec, fm_reade
                                 err));
     FM_TRY(make_types(r, arena, spec, err));
     FM_TRY(fm_json_converter_init(&r->converter, &r->options, err));
+    r->run.converter = &r->converter;
+    if (takes_templates(&r->options)) r->run_lines = fm_json_run_choose();
     *out = (fm_reader *)r;
     return FM_OK;
 }
@@ -90,7 +104,9 @@ void fm_json_reader_free(fm_reader *reader)
 {
     json_reader *r = (json_reader *)reader;
 
-    if (r) fm_json_converter_fini(&r->converter);
+    if (!r) return;
+    fm_json_run_fini(&r->run);
+    fm_json_converter_fini(&r->converter);
 }
 
 size_t fm_json_reader_whole(fm_reader *reader, const char *bytes, size_t len)
@@ -238,6 +254,7 @@ static fm_status read_record(json_reader *r, fm_str record)
     fm_json_converter *c = &r->converter;
     fm_json_outcome outcome = FM_JSON_BAD;
 
+    r->plain_row = false;
     if (!r->begun) FM_TRY(begin(r));
     switch (fm_json_convert_start(c, record, r->arena)) {
     case FM_JT_NONE: return FM_OK; /* a blank line */
@@ -247,8 +264,39 @@ static fm_status read_record(json_reader *r, fm_str record)
     default: c->cause = FM_JSON_CAUSE_ROOT; break;
     }
     if (c->no_memory) return fm_no_memory(r->arena, r->err);
+    r->plain_row = outcome == FM_JSON_OK;
     if (outcome == FM_JSON_OK) return commit(r, (fm_str){NULL, 0});
     return bad_record(r, record, outcome == FM_JSON_PARTIAL);
+}
+
+/* Takes as many lines as the templates do, from *at on. */
+static fm_status take_lines(json_reader *r, const char **at, const char *end)
+{
+    fm_json_run *run = &r->run;
+
+    if (!r->begun) FM_TRY(begin(r));
+    r->converter.arena = r->arena;
+    run->at = *at;
+    run->end = end;
+    run->row = r->rows;
+    run->row_end = FM_BATCH_ROWS_DECODE;
+    run->lines = r->lines;
+    run->line = r->line;
+    r->run_lines(run);
+    *at = run->at;
+    r->rows = run->row;
+    if (r->line) r->line = run->line;
+    if (r->converter.no_memory) return fm_no_memory(r->arena, r->err);
+    if (r->rows < FM_BATCH_ROWS_DECODE) return FM_OK;
+    FM_TRY(flush(r));
+    return begin(r);
+}
+
+static fm_status learn(json_reader *r, fm_str text)
+{
+    r->run.misses++;
+    if (!r->plain_row || text.ptr[text.len - 1] != '\n') return FM_OK;
+    return fm_json_learn(&r->run, &r->root, r->corrupt_at >= 0 ? &r->corrupt : NULL, text, r->err);
 }
 
 static fm_status read_lines(json_reader *r)
@@ -256,11 +304,14 @@ static fm_status read_lines(json_reader *r)
     fm_lines lines = {r->block->bytes, r->block->bytes + r->block->len, r->options.line_sep};
     fm_str line;
 
-    while (fm_lines_next(&lines, &line)) {
+    for (;;) {
+        if (r->run.n_templates > 0) FM_TRY(take_lines(r, &lines.at, lines.end));
+        const char *from = lines.at;
+        if (!fm_lines_next(&lines, &line)) return FM_OK;
         FM_TRY(read_record(r, line));
         if (r->line) r->line++;
+        if (r->run_lines) FM_TRY(learn(r, (fm_str){from, (size_t)(lines.at - from)}));
     }
-    return FM_OK;
 }
 
 fm_status fm_json_reader_block(fm_reader *reader, const fm_block *block, fm_arena *arena,

@@ -225,6 +225,11 @@ static bool day_text(const char *p, fm_date_cache *cache, int64_t *out)
     return true;
 }
 
+bool fm_file_day(fm_str text, fm_date_cache *cache, int64_t *out)
+{
+    return text.len == 10 && day_text(text.ptr, cache, out);
+}
+
 typedef enum zone_form { ZONE_NONE, ZONE_FIXED, ZONE_OTHER } zone_form;
 
 /* The usual form up to the zone: local µs and, for a fixed zone, its offset. False for any other

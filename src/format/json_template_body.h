@@ -1,0 +1,400 @@
+/* format/json_template_body.h: the loop of the templates; included once per instruction set.
+ *
+ * The includer defines RUN_NAME, and one of
+ *   LANES_X86   1: SSE4.2 intrinsics are there; WIDE 1: AVX2, too
+ *   neither:    eight bytes in a word
+ *
+ * Each step reads up to 16 (32) bytes from where it stands, which may reach into the padding behind
+ * the block: zeros, which end every value. */
+#include "base/time_text.h"
+#include "format/json_template.h"
+
+#define LIKELY(x) __builtin_expect(!!(x), 1)
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+/* A number without exponent of up to 15 digits. */
+typedef struct number {
+    uint64_t digits;   /* without the point */
+    uint32_t fraction; /* digits behind it */
+    uint32_t len;      /* bytes, without a sign; 0: of another form */
+} number;
+
+#if defined(LANES_X86)
+
+/* ---- x86 ---- */
+
+static inline __m128i load16(const void *p)
+{
+    return _mm_loadu_si128((const __m128i *)p);
+}
+
+static inline bool literal_differs(const char *p, const fm_json_op *op)
+{
+    uint32_t len = op->literal_len;
+    const char *lit = op->literal;
+
+    for (; UNLIKELY(len > 16); len -= 16, p += 16, lit += 16)
+        if (_mm_movemask_epi8(_mm_cmpeq_epi8(load16(p), load16(lit))) != 0xFFFF) return true;
+    uint32_t same = (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(load16(p), load16(lit)));
+    return (same | op->free) != 0xFFFF;
+}
+
+/* The first byte that ends the plain part of a string: '"', '\', below a blank or above ASCII. */
+static inline const char *plain_end(const char *p)
+{
+#if defined(WIDE)
+    const __m256i quote = _mm256_set1_epi8('"'), slash = _mm256_set1_epi8('\\'),
+                  low = _mm256_set1_epi8(0x1F);
+    for (;; p += 32) {
+        __m256i x = _mm256_loadu_si256((const __m256i *)(const void *)p);
+        __m256i special = _mm256_or_si256(_mm256_cmpeq_epi8(x, quote), _mm256_cmpeq_epi8(x, slash));
+        /* As signed bytes both what is below a blank and what is above ASCII is not greater than
+         * 0x1F. */
+        uint32_t bits = (uint32_t)_mm256_movemask_epi8(special) |
+                        ~(uint32_t)_mm256_movemask_epi8(_mm256_cmpgt_epi8(x, low));
+        if (LIKELY(bits)) return p + __builtin_ctz(bits);
+    }
+#else
+    const __m128i quote = _mm_set1_epi8('"'), slash = _mm_set1_epi8('\\'),
+                  low = _mm_set1_epi8(0x1F);
+    for (;; p += 16) {
+        __m128i x = load16(p);
+        __m128i special = _mm_or_si128(_mm_cmpeq_epi8(x, quote), _mm_cmpeq_epi8(x, slash));
+        uint32_t bits = (uint32_t)_mm_movemask_epi8(special) |
+                        (~(uint32_t)_mm_movemask_epi8(_mm_cmpgt_epi8(x, low)) & 0xFFFF);
+        if (LIKELY(bits)) return p + __builtin_ctz(bits);
+    }
+#endif
+}
+
+static inline void store_view(fm_view *out, const char *p, size_t len)
+{
+    if (LIKELY(len <= FM_VIEW_INLINE)) {
+        __m128i keep = load16(fm_json_mask_bytes + 16 - len);
+        __m128i x = _mm_slli_si128(_mm_and_si128(load16(p), keep), 4);
+        _mm_storeu_si128((__m128i *)(void *)out, _mm_insert_epi32(x, (int)len, 0));
+        return;
+    }
+    *out = fm_view_of(p, len);
+}
+
+static inline number read_number(const char *p)
+{
+    const number other = {0, 0, 0};
+    __m128i x = load16(p), d = _mm_sub_epi8(x, _mm_set1_epi8('0'));
+    uint32_t is_digit =
+        (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8(d, _mm_set1_epi8(9)), d));
+    uint32_t is_point = (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(x, _mm_set1_epi8('.')));
+    uint32_t len = (uint32_t)__builtin_ctz(~(is_digit | is_point)); /* bit 16 is set: at most 16 */
+    uint32_t points = is_point & ((1u << len) - 1),
+             point = points ? (uint32_t)__builtin_ctz(points) : len;
+
+    if (UNLIKELY(len > 15 || (points & (points - 1)) || point == 0 || point + 1 == len))
+        return other;
+    if (UNLIKELY(p[0] == '0' && point > 1)) return other; /* a leading zero */
+    if (UNLIKELY((p[len] | 0x20) == 'e')) return other;
+    /* Digits to the right end of the register, the point taken out. */
+    __m128i digits = _mm_shuffle_epi8(d, load16(fm_json_align[points ? point : 15] + 16 * len));
+    __m128i pairs = _mm_maddubs_epi16(
+        digits, _mm_setr_epi8(10, 1, 10, 1, 10, 1, 10, 1, 10, 1, 10, 1, 10, 1, 10, 1));
+    __m128i fours = _mm_madd_epi16(pairs, _mm_setr_epi16(100, 1, 100, 1, 100, 1, 100, 1));
+    __m128i words = _mm_packus_epi32(fours, fours);
+    __m128i eights = _mm_madd_epi16(words, _mm_setr_epi16(10000, 1, 10000, 1, 10000, 1, 10000, 1));
+    uint64_t both = (uint64_t)_mm_cvtsi128_si64(eights);
+    return (number){(both & 0xFFFFFFFF) * 100000000 + (both >> 32), points ? len - point - 1 : 0,
+                    len};
+}
+
+/* HH:mm:ss and what follows by the form; false when it is not so. */
+static inline bool read_clock(const char *p, unsigned form, int64_t *us)
+{
+    const fm_json_clock *c = &fm_json_clocks[form];
+    __m128i x = _mm_xor_si128(load16(p), load16(c->zero));
+
+    /* Digits have become their values, what stands between them zero. */
+    if (UNLIKELY(_mm_movemask_epi8(
+                     _mm_cmpeq_epi8(_mm_max_epu8(x, load16(c->max)), load16(c->max))) != 0xFFFF))
+        return false;
+    __m128i pairs =
+        _mm_maddubs_epi16(_mm_shuffle_epi8(x, load16(c->order)),
+                          _mm_setr_epi8(10, 1, 10, 1, 10, 1, 10, 1, 10, 1, 10, 1, 10, 1, 10, 1));
+    /* hours * 60 + minutes, seconds, hundredths and so on: 10000 = all of the fraction */
+    __m128i fours = _mm_madd_epi16(pairs, _mm_setr_epi16(60, 1, 100, 1, 100, 1, 100, 1));
+    uint64_t low = (uint64_t)_mm_cvtsi128_si64(fours), high = (uint64_t)_mm_extract_epi64(fours, 1);
+    uint32_t minutes = (uint32_t)low, seconds_cs = (uint32_t)(low >> 32), rest = (uint32_t)high;
+    *us = (int64_t)minutes * 60000000 + (int64_t)seconds_cs * 10000 + rest;
+    return minutes < 1440;
+}
+
+#else
+
+/* ---- any machine ---- */
+
+static inline uint64_t load8(const char *p)
+{
+    uint64_t x;
+    memcpy(&x, p, 8);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    x = __builtin_bswap64(x);
+#endif
+    return x;
+}
+
+static inline bool literal_differs(const char *p, const fm_json_op *op)
+{
+    uint32_t len = op->literal_len;
+    const char *lit = op->literal;
+
+    for (; len > 8; len -= 8, p += 8, lit += 8)
+        if (load8(p) != load8(lit)) return true;
+    return (load8(p) ^ load8(lit)) << (64 - 8 * len) != 0;
+}
+
+static inline const char *plain_end(const char *p)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101), high = UINT64_C(0x8080808080808080);
+
+    for (;; p += 8) {
+        uint64_t x = load8(p), quote = x ^ (ones * '"'), slash = x ^ (ones * '\\');
+        /* Borrows may mark a byte too many, but only behind one that is marked rightly. */
+        uint64_t below = (x - ones * 0x20) & ~x, q = (quote - ones) & ~quote,
+                 s = (slash - ones) & ~slash;
+        uint64_t bits = (below | q | s | x) & high;
+        if (LIKELY(bits)) return p + (__builtin_ctzll(bits) >> 3);
+    }
+}
+
+static inline void store_view(fm_view *out, const char *p, size_t len)
+{
+    *out = fm_view_of(p, len);
+}
+
+static inline number read_number(const char *p)
+{
+    const number other = {0, 0, 0};
+    uint64_t digits = 0;
+    uint32_t len = 0, point = UINT32_MAX;
+
+    for (;; len++) {
+        unsigned digit = (unsigned)(unsigned char)p[len] - '0';
+        if (digit <= 9) {
+            digits = digits * 10 + digit;
+        } else {
+            if (p[len] != '.' || point != UINT32_MAX) break;
+            point = len;
+        }
+        if (UNLIKELY(len > 15)) return other;
+    }
+    bool has_point = point != UINT32_MAX;
+    if (!has_point) point = len;
+    if (UNLIKELY(len == 0 || point == 0 || (has_point && point + 1 == len) || len > 15))
+        return other;
+    if (UNLIKELY((p[0] == '0' && point > 1) || p[len] == '.' || (p[len] | 0x20) == 'e'))
+        return other;
+    return (number){digits, has_point ? len - point - 1 : 0, len};
+}
+
+static inline bool read_clock(const char *p, unsigned form, int64_t *us)
+{
+    const fm_json_clock *c = &fm_json_clocks[form];
+    unsigned char x[16], y[16];
+
+    for (int i = 0; i < 16; i++) {
+        x[i] = (unsigned char)p[i] ^ c->zero[i];
+        if (x[i] > c->max[i]) return false;
+    }
+    for (int i = 0; i < 16; i++) y[i] = c->order[i] & 0x80 ? 0 : x[c->order[i]];
+    int32_t minutes = (y[0] * 10 + y[1]) * 60 + y[2] * 10 + y[3];
+    *us = (int64_t)minutes * 60000000 + (y[4] * 10 + y[5]) * INT64_C(1000000) +
+          (y[6] * 10 + y[7]) * 10000 + (y[8] * 10 + y[9]) * 100 + (y[10] * 10 + y[11]);
+    return minutes < 1440;
+}
+
+#endif
+
+/* ---- values ---- */
+
+static inline const char *take_string(fm_json_run *run, fm_json_op *op, int32_t row, const char *p)
+{
+    const char *q = plain_end(p);
+
+    if (UNLIKELY(*q != '"')) return fm_json_store_string(run, op, row, p);
+    size_t len = (size_t)(q - p), guess = op->last_len;
+    /* Lengths repeat: with a right guess the next step need not wait until this string's end is
+     * known. The empty asm hides from the compiler that both ways give the same. */
+    if (LIKELY(len == guess)) {
+        __asm__("" : "+r"(guess));
+        q = p + guess;
+    } else {
+        op->last_len = len;
+    }
+    if (op->slot) store_view((fm_view *)op->slot->values + row, p, len);
+    return q;
+}
+
+static inline const char *take_number(const fm_json_op *op, int32_t row, const char *p,
+                                      const char *end)
+{
+    static const double powers[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6, 1e7,
+                                    1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14};
+    bool negative = *p == '-';
+    number n = read_number(p + negative);
+
+    if (UNLIKELY(n.len == 0)) {
+        const char *q = fm_json_number_end(p, end);
+        return q && fm_json_store_number(op, row, (fm_str){p, (size_t)(q - p)}) ? q : NULL;
+    }
+    int64_t whole = negative ? -(int64_t)n.digits : (int64_t)n.digits;
+    switch (op->action) {
+    case FM_JOP_F64: {
+        double x = (double)(int64_t)n.digits /
+                   powers[n.fraction]; /* both are exact, so the quotient is right */
+        if (negative && (n.digits | n.fraction)) x = -x; /* but -0, an integer, is 0.0 to Jackson */
+        ((double *)op->slot->values)[row] = x;
+        break;
+    }
+    case FM_JOP_I64:
+        if (UNLIKELY(n.fraction)) return NULL;
+        ((int64_t *)op->slot->values)[row] = whole;
+        break;
+    case FM_JOP_F32: {
+        if (UNLIKELY(n.digits > 1u << 24 || n.fraction > 10))
+            return fm_json_store_number(op, row, (fm_str){p, negative + n.len})
+                       ? p + negative + n.len
+                       : NULL;
+        float y = (float)n.digits / (float)powers[n.fraction];
+        if (negative && (n.digits | n.fraction)) y = -y;
+        ((float *)op->slot->values)[row] = y;
+        break;
+    }
+    case FM_JOP_DECIMAL:
+        if (UNLIKELY(!fm_json_store_decimal(op, row, whole, n.fraction)) &&
+            !fm_json_store_number(op, row, (fm_str){p, negative + n.len}))
+            return NULL;
+        break;
+    case FM_JOP_INTEGER:
+        if (UNLIKELY(n.fraction || !fm_json_store_integer(op, row, whole))) return NULL;
+        break;
+    default: break;
+    }
+    return p + negative + n.len;
+}
+
+static inline const char *take_timestamp(fm_json_run *run, fm_json_op *op, int32_t row,
+                                         const char *p)
+{
+    static const uint8_t lens[] = {0, 20, 24, 27, 19, 23, 26};
+    uint64_t a, b;
+    int64_t us;
+
+    if (UNLIKELY(op->form == FM_JTF_OTHER)) return fm_json_store_time(run, op, row, p);
+    /* The eleven bytes of the date and the T behind it, as two words that overlap. */
+    memcpy(&a, p, 8);
+    memcpy(&b, op->day, 8);
+    uint64_t differ = a ^ b;
+    memcpy(&a, p + 3, 8);
+    memcpy(&b, op->day + 3, 8);
+    differ |= a ^ b;
+    if (UNLIKELY(differ) && !fm_json_new_day(op, p)) return fm_json_store_time(run, op, row, p);
+    if (UNLIKELY(!read_clock(p + 11, op->form, &us))) return fm_json_store_time(run, op, row, p);
+    us += op->day_us;
+    if (UNLIKELY(op->form >= FM_JTF_S)) us = fm_zone_to_utc(run->converter->options->zone, us);
+    ((int64_t *)op->slot->values)[row] = us;
+    return p + lens[op->form];
+}
+
+static inline const char *take_date(fm_json_run *run, fm_json_op *op, int32_t row, const char *p)
+{
+    if ((memcmp(p, op->day, 10) != 0 && !fm_json_new_day(op, p)) || p[10] != '"')
+        return fm_json_store_time(run, op, row, p);
+    ((int32_t *)op->slot->values)[row] =
+        (int32_t)(op->day_us / FM_US_PER_DAY); /* exact: midnight */
+    return p + 10;
+}
+
+static inline const char *take_word(const fm_json_op *op, int32_t row, const char *p)
+{
+    bool is_true = memcmp(p, "true", 4) == 0;
+
+    if (op->action == FM_JOP_BOOL) {
+        if (!is_true && memcmp(p, "false", 5) != 0) return NULL;
+        ((uint8_t *)op->slot->values)[row] = is_true;
+        return p + 5 - is_true;
+    }
+    if (is_true || memcmp(p, "null", 4) == 0) return p + 4;
+    return memcmp(p, "false", 5) == 0 ? p + 5 : NULL;
+}
+
+/* ---- lines ---- */
+
+/* The place behind the line at p if the template matches; else NULL. */
+static inline const char *take_line(fm_json_run *run, fm_json_template *t, const char *p)
+{
+    const char *end = run->end;
+    int32_t row = run->row;
+    fm_json_op *op = t->ops, *ops_end = op + t->n_ops;
+
+    for (; op < ops_end; op++) {
+        switch (op->action) {
+        case FM_JOP_NONE: break;
+        case FM_JOP_STRING:
+        case FM_JOP_SKIP_STRING: p = take_string(run, op, row, p); break;
+        case FM_JOP_F64:
+        case FM_JOP_F32:
+        case FM_JOP_DECIMAL:
+        case FM_JOP_I64:
+        case FM_JOP_INTEGER:
+        case FM_JOP_SKIP_NUMBER: p = take_number(op, row, p, end); break;
+        case FM_JOP_TIMESTAMP: p = take_timestamp(run, op, row, p); break;
+        case FM_JOP_DATE: p = take_date(run, op, row, p); break;
+        case FM_JOP_BOOL:
+        case FM_JOP_SKIP_WORD: p = take_word(op, row, p); break;
+        default: p = fm_json_store_value(run, op, row, p); break;
+        }
+        if (UNLIKELY(!p || literal_differs(p, op))) {
+            if (t->n_converted) fm_json_undo(t, row);
+            return NULL;
+        }
+        p += op->literal_len;
+    }
+    for (int32_t i = 0; i < t->n_absent; i++) fm_json_slot_null(t->absent[i], row);
+    return p;
+}
+
+/* Another template than the first; one that takes three lines in a row becomes the first. */
+static const char *take_line_otherwise(fm_json_run *run, const char *p)
+{
+    run->miss_streak++;
+    for (int32_t i = 1; i < run->n_templates; i++) {
+        const char *q = take_line(run, &run->templates[i], p);
+        if (!q) continue;
+        run->templates[i].hits++;
+        if (run->miss_streak >= 3) {
+            fm_json_template t = run->templates[i];
+            run->templates[i] = run->templates[0];
+            run->templates[0] = t;
+            run->miss_streak = 0;
+        }
+        return q;
+    }
+    return NULL;
+}
+
+void RUN_NAME(fm_json_run *run)
+{
+    const char *p = run->at;
+    int32_t first = run->row;
+
+    while (p < run->end && run->row < run->row_end && run->n_templates > 0) {
+        const char *q = take_line(run, &run->templates[0], p);
+        if (LIKELY(q))
+            run->miss_streak = 0;
+        else if (!(q = take_line_otherwise(run, p)))
+            break;
+        p = q;
+        if (run->lines) run->lines[run->row] = run->line++;
+        run->row++;
+    }
+    run->at = p;
+    if (run->n_templates > 0) run->templates[0].hits += (uint64_t)(run->row - first);
+}
