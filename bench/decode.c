@@ -1,10 +1,12 @@
-/* bench/decode.c: the JSON decoder alone: lines in memory -> columns, rows counted, values summed up.
+/* bench/decode.c: the JSON decoder alone: lines in memory -> columns, rows counted, values summed
+ * up.
  *
  *     decode [rows] [other-order-percent] [runs]
  *
- * The lines are those of work W1: {"user_id":"u000123","amount":12.3,"event_time":"2026-01-01T10:00:00.123Z"}, made from a
- * seed. The best and the median run are printed; with simdjson found at build time, decode_simdjson does the same
- * work with it, and prints the same sums. */
+ * The lines are those of work W1:
+ * {"user_id":"u000123","amount":12.3,"event_time":"2026-01-01T10:00:00.123Z"}, made from a seed.
+ * The best and the median run are printed; with simdjson found at build time, decode_simdjson does
+ * the same work with it, and prints the same sums. */
 #include "format/format.h"
 
 #include "base/limits.h"
@@ -56,8 +58,9 @@ static int by_value(const void *a, const void *b)
 
 int main(int argc, char **argv)
 {
-    int64_t rows = argc > 1 ? atoll(argv[1]) : 2000000;
-    int other = argc > 2 ? atoi(argv[2]) : 0, runs = argc > 3 ? atoi(argv[3]) : 9;
+    int64_t rows = argc > 1 ? strtoll(argv[1], NULL, 10) : 2000000;
+    int other = argc > 2 ? (int)strtol(argv[2], NULL, 10) : 0,
+        runs = argc > 3 ? (int)strtol(argv[3], NULL, 10) : 9;
     fm_arena *arena = fm_arena_new(0), *batches = fm_arena_new(0);
     fm_error err = FM_ERROR_INIT;
     const fm_format *json = fm_format_find(FM_STR("json"));
@@ -70,7 +73,9 @@ int main(int argc, char **argv)
     sums s = {0};
 
     if (!text || runs > 64 || runs < 1) return 1;
-    if (fm_type_parse_ddl(arena, FM_STR("user_id STRING, amount DOUBLE, event_time TIMESTAMP"), &schema, &err) != FM_OK) return 1;
+    if (fm_type_parse_ddl(arena, FM_STR("user_id STRING, amount DOUBLE, event_time TIMESTAMP"),
+                          &schema, &err) != FM_OK)
+        return 1;
     fm_read_spec spec = {schema, wanted, 3, &options, fm_zone_utc(), FM_STR("_corrupt_record")};
     char *buf = malloc(FM_BLOCK_SIZE + FM_BLOCK_PADDING);
     for (int run = 0; run < runs; run++) {
@@ -99,10 +104,11 @@ int main(int argc, char **argv)
         if (counts.bad || counts.rows != rows) return 1;
     }
     qsort(times, (size_t)runs, sizeof *times, by_value);
-    printf("floodmark %d%% other order: %.1f ns/row (best %.1f), %.2f GB/s, %.1f M rows/s; rows %" PRId64 " bytes %" PRId64
-           " amount %.3f time %" PRId64 "\n",
+    printf("floodmark %d%% other order: %.1f ns/row (best %.1f), %.2f GB/s, %.1f M rows/s; rows "
+           "%" PRId64 " bytes %" PRId64 " amount %.3f time %" PRId64 "\n",
            other, times[runs / 2] * 1e9 / (double)rows, times[0] * 1e9 / (double)rows,
-           (double)len / times[runs / 2] * 1e-9, (double)rows / times[runs / 2] * 1e-6, s.rows, s.bytes, s.amount, s.time_us);
+           (double)len / times[runs / 2] * 1e-9, (double)rows / times[runs / 2] * 1e-6, s.rows,
+           s.bytes, s.amount, s.time_us);
     free(text);
     free(buf);
     fm_arena_free(arena);

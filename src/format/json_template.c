@@ -232,7 +232,8 @@ const char *fm_json_store_value(fm_json_run *run, const fm_json_op *op, int32_t 
     c->scan.at = p;    /* no byte order mark here */
     c->scan.depth = 1; /* within something: a number may be followed by anything */
     c->scan.levels[1] = (fm_json_level){.kind = '['};
-    if (fm_json_next(&c->scan) == FM_JT_ERROR || c->scan.at == p) return NULL;
+    fm_json_token t = fm_json_next(&c->scan);
+    if (t == FM_JT_ERROR || t == FM_JT_NONE || t == FM_JT_ARRAY_END) return NULL;
     if (!op->slot) {
         bool ok = c->scan.token == FM_JT_STRING ? fm_json_text(&c->scan)
                                                 : fm_json_skip_children(&c->scan);

@@ -6,6 +6,9 @@
  *
  * Each step reads up to 16 (32) bytes from where it stands, which may reach into the padding behind
  * the block: zeros, which end every value. */
+#ifndef FM_FORMAT_JSON_TEMPLATE_BODY_H
+#define FM_FORMAT_JSON_TEMPLATE_BODY_H
+
 #include "base/time_text.h"
 #include "format/json_template.h"
 
@@ -398,3 +401,5 @@ void RUN_NAME(fm_json_run *run)
     run->at = p;
     if (run->n_templates > 0) run->templates[0].hits += (uint64_t)(run->row - first);
 }
+
+#endif
