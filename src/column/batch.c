@@ -30,14 +30,3 @@ fm_status fm_batch_filter(const fm_batch *in, const uint8_t *keep, fm_arena *are
     }
     return fm_batch_gather(in, rows, n, arena, out, err);
 }
-
-fm_status fm_batch_verify(const fm_batch *batch, fm_error *err)
-{
-    if (batch->schema->id != FM_TYPE_STRUCT) return fm_fail(err, FM_CORRUPT, "FLOODMARK_BAD_VECTOR", "The schema of a batch is no struct.");
-    for (int32_t c = 0; c < batch->schema->n_fields; c++) {
-        if (batch->columns[c].len != batch->rows) return fm_fail(err, FM_CORRUPT, "FLOODMARK_BAD_VECTOR", "Column %d has another length than its batch.", c);
-        if (!fm_type_eq(batch->columns[c].type, batch->schema->fields[c].type)) return fm_fail(err, FM_CORRUPT, "FLOODMARK_BAD_VECTOR", "Column %d has another type than its schema says.", c);
-        FM_TRY(fm_context(err, fm_vec_verify(&batch->columns[c], err), "checking column %d", c));
-    }
-    return FM_OK;
-}

@@ -1,44 +1,38 @@
 /* column/builder.c: vectors that grow lane by lane. */
 #include "column/builder.h"
 
-#include <math.h>
-
 struct fm_builder {
     fm_arena *arena;
     const fm_type *type;
-    int32_t len, cap;
+    int32_t len, cap;     /* cap 0: nothing was appended yet */
+    int32_t rows_hint;    /* lanes to make room for at the first append */
     size_t width;
     char *values;
     uint64_t *validity;   /* NULL until the first null */
-    int32_t *offsets;     /* LIST, MAP: cap + 1 */
+    int32_t *offsets;     /* LIST, MAP: [cap + 1] */
     fm_builder *children; /* [type->n_fields] */
-    bool failed;
+    bool failed;          /* memory ran out, or a string was too long; lanes are then no longer counted */
 };
 
-static void init(fm_builder *b, fm_arena *arena, const fm_type *type, int32_t rows_hint)
+static bool has_offsets(const fm_builder *b) { return b->type->id == FM_TYPE_LIST || b->type->id == FM_TYPE_MAP; }
+
+static bool init(fm_builder *b, fm_arena *arena, const fm_type *type, int32_t rows_hint)
 {
-    *b = (fm_builder){.arena = arena, .type = type, .width = fm_type_width(type)};
-    b->cap = rows_hint > 0 ? rows_hint : 0;
-    b->cap = (b->cap + 63) & ~63;
-    if (b->cap == 0) b->cap = 64;
-    if (b->width) b->values = fm_arena_buffer(arena, (size_t)b->cap * b->width, true);
-    b->failed = b->width && !b->values;
-    if (!fm_type_is_nested(type)) return;
-    if (type->id != FM_TYPE_STRUCT) b->offsets = fm_arena_buffer(arena, ((size_t)b->cap + 1) * 4, true);
+    *b = (fm_builder){.arena = arena, .type = type, .width = fm_type_width(type), .rows_hint = rows_hint};
+    if (!fm_type_is_nested(type)) return true;
     b->children = fm_arena_array(arena, fm_builder, type->n_fields);
-    b->failed = !b->children || (type->id != FM_TYPE_STRUCT && !b->offsets);
-    for (int32_t i = 0; b->children && i < type->n_fields; i++) {
-        init(&b->children[i], arena, type->fields[i].type, rows_hint);
-        b->failed |= b->children[i].failed;
+    if (!b->children) return false;
+    for (int32_t i = 0; i < type->n_fields; i++) {
+        if (!init(&b->children[i], arena, type->fields[i].type, rows_hint)) return false;
     }
+    return true;
 }
 
 fm_builder *fm_builder_new(fm_arena *arena, const fm_type *type, int32_t rows_hint)
 {
     fm_builder *b = fm_arena_one(arena, fm_builder);
 
-    if (b) init(b, arena, type, rows_hint);
-    return b && !b->failed ? b : NULL;
+    return b && init(b, arena, type, rows_hint) ? b : NULL;
 }
 
 fm_builder *fm_builder_child(fm_builder *b, int32_t i)
@@ -58,13 +52,12 @@ static void *regrow(fm_arena *arena, const void *old, size_t old_size, size_t si
     return p;
 }
 
-/* Room for one more lane; false: memory is out. */
-static bool room(fm_builder *b)
+static bool grow(fm_builder *b)
 {
-    if (b->failed) return false;
-    if (b->len < b->cap) return true;
-    if (b->cap > INT32_MAX / 4) return b->failed = true, false;
-    int32_t cap = b->cap * 2;
+    int32_t least = b->rows_hint > 0 ? b->rows_hint : 1;
+
+    if (b->cap > INT32_MAX / 4 || least > INT32_MAX / 4) return b->failed = true, false;
+    int32_t cap = b->cap ? b->cap * 2 : (least + 63) & ~63;
     if (b->width) {
         b->values = regrow(b->arena, b->values, (size_t)b->len * b->width, (size_t)cap * b->width);
         b->failed |= !b->values;
@@ -73,23 +66,38 @@ static bool room(fm_builder *b)
         b->validity = regrow(b->arena, b->validity, (size_t)fm_bit_words(b->len) * 8, (size_t)fm_bit_words(cap) * 8);
         b->failed |= !b->validity;
     }
-    if (b->offsets) {
-        b->offsets = regrow(b->arena, b->offsets, ((size_t)b->len + 1) * 4, ((size_t)cap + 1) * 4);
+    if (has_offsets(b)) {
+        size_t old = b->offsets ? ((size_t)b->len + 1) * 4 : 0;
+        b->offsets = regrow(b->arena, b->offsets, old, ((size_t)cap + 1) * 4);
         b->failed |= !b->offsets;
     }
     b->cap = cap;
     return !b->failed;
 }
 
-static void mark_valid(fm_builder *b)
+/* Room for one more lane; false: memory is out. */
+static inline bool room(fm_builder *b)
+{
+    if (b->len < b->cap && !b->failed) return true;
+    return !b->failed && grow(b);
+}
+
+static inline void mark_valid(fm_builder *b)
 {
     if (b->validity) fm_bit_set(b->validity, b->len);
     b->len++;
 }
 
+/* Drops what was appended to the children from lane `len` of theirs on. */
+static void cut_children(fm_builder *b, int32_t len)
+{
+    for (int32_t c = 0; c < b->type->n_fields; c++) fm_builder_truncate(&b->children[c], len);
+}
+
 static void add_null_lane(fm_builder *b)
 {
     if (!room(b)) return;
+    if (b->offsets) cut_children(b, b->offsets[b->len]); /* elements of a lane that turned out to be null */
     if (!b->validity && b->type->id != FM_TYPE_NULL) {
         b->validity = fm_arena_buffer(b->arena, (size_t)fm_bit_words(b->cap) * 8, true);
         if (!b->validity) {
@@ -98,6 +106,7 @@ static void add_null_lane(fm_builder *b)
         }
         fm_bits_fill(b->validity, b->len);
     }
+    if (b->validity) fm_bit_clear(b->validity, b->len); /* a lane that was cut off may have left its bit */
     if (b->width) memset(b->values + (size_t)b->len * b->width, 0, b->width);
     if (b->offsets) b->offsets[b->len + 1] = b->offsets[b->len];
     b->len++;
@@ -150,16 +159,17 @@ void fm_builder_decimal(fm_builder *b, fm_i128 unscaled)
 
 void fm_builder_str(fm_builder *b, fm_str bytes)
 {
-    bool ok = true;
+    bool ok = bytes.len <= UINT32_MAX;
 
     if (!room(b)) return;
-    ((fm_view *)(void *)b->values)[b->len] = fm_view_copy(b->arena, bytes.ptr, bytes.len, &ok);
+    if (ok) ((fm_view *)(void *)b->values)[b->len] = fm_view_copy(b->arena, bytes.ptr, bytes.len, &ok);
     b->failed |= !ok;
     mark_valid(b);
 }
 
 void fm_builder_str_ref(fm_builder *b, fm_str bytes)
 {
+    if (bytes.len > UINT32_MAX) b->failed = true;
     if (!room(b)) return;
     ((fm_view *)(void *)b->values)[b->len] = fm_view_of(bytes.ptr, bytes.len);
     mark_valid(b);
@@ -196,27 +206,45 @@ void fm_builder_lane(fm_builder *b, const fm_vec *from, int64_t i)
 
 void fm_builder_truncate(fm_builder *b, int32_t len)
 {
-    fm_assert(len <= b->len || b->type->id == FM_TYPE_STRUCT || b->offsets);
     bool is_struct = b->type->id == FM_TYPE_STRUCT;
-    int32_t child_len = b->offsets && !b->failed ? b->offsets[len] : len;
 
-    for (int32_t c = 0; (is_struct || b->offsets) && c < b->type->n_fields; c++) {
-        if (b->children[c].len > child_len || fm_type_is_nested(b->children[c].type)) fm_builder_truncate(&b->children[c], child_len);
-    }
-    for (int32_t i = len; b->validity && i < b->len; i++) fm_bit_clear(b->validity, i);
+    fm_assert(len >= 0);
+    if (b->failed) return;
+    /* Children may be ahead of their parent by what was appended for a lane that is not closed. */
+    if (is_struct) cut_children(b, len);
+    if (has_offsets(b)) cut_children(b, b->offsets && len <= b->len ? b->offsets[len] : 0);
     if (len < b->len) b->len = len;
+}
+
+/* A struct's children have a lane for each of its own, a list's at least as many as its offsets say. */
+static bool is_closed(const fm_builder *b)
+{
+    bool is_struct = b->type->id == FM_TYPE_STRUCT;
+
+    for (int32_t c = 0; c < b->type->n_fields; c++) {
+        int32_t wanted = is_struct ? b->len : b->offsets ? b->offsets[b->len] : 0;
+        if (!b->children[c].failed && (is_struct ? b->children[c].len != wanted : b->children[c].len < wanted)) return false;
+    }
+    return true;
 }
 
 fm_status fm_builder_finish(fm_builder *b, fm_vec *out, fm_error *err)
 {
-    *out = (fm_vec){.type = b->type, .len = b->len, .validity = b->validity, .values = b->values, .offsets = b->offsets};
-    if (b->failed) return fm_no_memory(b->arena, err);
-    if (b->type->n_fields) {
+    *out = (fm_vec){.type = b->type, .len = b->len};
+    if (b->failed || (b->cap == 0 && !grow(b))) return fm_no_memory(b->arena, err);
+    fm_assert(is_closed(b));
+    out->validity = b->validity;
+    out->values = b->values;
+    out->offsets = b->offsets;
+    if (fm_type_is_nested(b->type)) {
         fm_vec *children = fm_arena_array(b->arena, fm_vec, b->type->n_fields);
         if (!children) return fm_no_memory(b->arena, err);
         for (int32_t i = 0; i < b->type->n_fields; i++) FM_TRY(fm_builder_finish(&b->children[i], &children[i], err));
         out->children = children;
     }
-    init(b, b->arena, b->type, 0);
+    b->len = b->cap = 0;
+    b->values = NULL;
+    b->validity = NULL;
+    b->offsets = NULL;
     return FM_OK;
 }

@@ -1,8 +1,6 @@
 /* column/vec.c: making vectors out of vectors. */
 #include "column/vec.h"
 
-#include "column/builder.h"
-
 fm_view fm_view_copy(fm_arena *arena, const char *ptr, size_t len, bool *ok)
 {
     if (len <= FM_VIEW_INLINE) return fm_view_of(ptr, len);
@@ -59,10 +57,15 @@ fm_status fm_vec_nulls(fm_vec *out, const fm_type *type, int32_t len, fm_arena *
 
 /* ---- Gather ------------------------------------------------------------------------------------------------ */
 
-#define GATHER(T)                                                                             \
-    static void gather_##T(T *restrict out, const T *restrict in, const int32_t *restrict rows, int32_t n) \
-    {                                                                                         \
-        for (int32_t i = 0; i < n; i++) out[i] = rows[i] >= 0 ? in[rows[i]] : (T){0};         \
+/* all: no row is -1, so nothing is asked. */
+#define GATHER(T)                                                                                               \
+    static void gather_##T(T *restrict out, const T *restrict in, const int32_t *restrict rows, int32_t n, bool all) \
+    {                                                                                                           \
+        if (all) {                                                                                              \
+            for (int32_t i = 0; i < n; i++) out[i] = in[rows[i]];                                               \
+        } else {                                                                                                \
+            for (int32_t i = 0; i < n; i++) out[i] = rows[i] >= 0 ? in[rows[i]] : (T){0};                       \
+        }                                                                                                       \
     }
 GATHER(uint8_t)
 GATHER(uint16_t)
@@ -71,26 +74,33 @@ GATHER(uint64_t)
 GATHER(fm_u128)
 #undef GATHER
 
-static void gather_values(fm_vec *out, const fm_vec *in, const int32_t *rows, int32_t n)
+static void gather_values(fm_vec *out, const fm_vec *in, const int32_t *rows, int32_t n, bool all)
 {
     void *to = (void *)(uintptr_t)out->values;
 
     switch (fm_type_width(in->type)) {
-    case 1: gather_uint8_t(to, in->values, rows, n); break;
-    case 2: gather_uint16_t(to, in->values, rows, n); break;
-    case 4: gather_uint32_t(to, in->values, rows, n); break;
-    case 8: gather_uint64_t(to, in->values, rows, n); break;
-    case 16: gather_fm_u128(to, in->values, rows, n); break;
+    case 1: gather_uint8_t(to, in->values, rows, n, all); break;
+    case 2: gather_uint16_t(to, in->values, rows, n, all); break;
+    case 4: gather_uint32_t(to, in->values, rows, n, all); break;
+    case 8: gather_uint64_t(to, in->values, rows, n, all); break;
+    case 16: gather_fm_u128(to, in->values, rows, n, all); break;
     default: break;
     }
 }
 
-static fm_status gather_validity(fm_vec *out, const fm_vec *in, const int32_t *rows, int32_t n, fm_arena *arena, fm_error *err)
+/* Whether no row is -1. */
+static bool all_rows(const int32_t *rows, int32_t n)
 {
-    bool any = in->validity != NULL;
+    int32_t sign = 0;
 
-    for (int32_t i = 0; i < n && !any; i++) any = rows[i] < 0;
-    if (!any || in->type->id == FM_TYPE_NULL) return FM_OK;
+    for (int32_t i = 0; i < n; i++) sign |= rows[i];
+    return sign >= 0;
+}
+
+static fm_status gather_validity(fm_vec *out, const fm_vec *in, const int32_t *rows, int32_t n, bool all, fm_arena *arena,
+                                 fm_error *err)
+{
+    if ((all && !in->validity) || in->type->id == FM_TYPE_NULL) return FM_OK;
     uint64_t *bits = new_bitmap(arena, n);
     if (!bits) return fm_no_memory(arena, err);
     for (int32_t i = 0; i < n; i++) {
@@ -111,7 +121,7 @@ static fm_status gather_elements(fm_vec *out, const fm_vec *in, const int32_t *r
     if (!offsets) return fm_no_memory(arena, err);
     for (int32_t i = 0; i < n; i++) {
         if (rows[i] >= 0) total += in->offsets[rows[i] + 1] - in->offsets[rows[i]];
-        if (total > INT32_MAX) return fm_fail(err, FM_LIMIT, "FLOODMARK_BATCH_TOO_LARGE", "A batch has more than 2^31 array elements.");
+        if (total > INT32_MAX) return fm_fail(err, FM_LIMIT, "FLOODMARK_BATCH_TOO_LARGE", "A batch has more than 2^31 rows or array elements.");
         offsets[i + 1] = (int32_t)total;
     }
     int32_t *elements = fm_arena_array(arena, int32_t, total);
@@ -134,12 +144,14 @@ fm_status fm_vec_gather(fm_vec *out, const fm_vec *in, const int32_t *rows, int3
     fm_vec *children;
     size_t width = fm_type_width(in->type);
 
+    bool all = all_rows(rows, n);
+
     *out = (fm_vec){.type = in->type, .len = n};
-    FM_TRY(gather_validity(out, in, rows, n, arena, err));
+    FM_TRY(gather_validity(out, in, rows, n, all, arena, err));
     if (width) {
         out->values = fm_arena_buffer(arena, (size_t)n * width, false);
         if (!out->values) return fm_no_memory(arena, err);
-        gather_values(out, in, rows, n);
+        gather_values(out, in, rows, n, all);
     }
     if (in->type->id == FM_TYPE_LIST || in->type->id == FM_TYPE_MAP) return gather_elements(out, in, rows, n, arena, err);
     if (in->type->id != FM_TYPE_STRUCT) return FM_OK;
@@ -159,19 +171,126 @@ fm_status fm_vec_repeat(fm_vec *out, const fm_vec *in, int32_t i, int32_t len, f
     return fm_vec_gather(out, in, rows, len, arena, err);
 }
 
+/* ---- Concat ------------------------------------------------------------------------------------------------ */
+
+/* Lanes of a vector that are to be appended. */
+typedef struct piece {
+    const fm_vec *v;
+    int32_t from, n;
+} piece;
+
+static fm_status too_many_lanes(fm_error *err)
+{
+    return fm_fail(err, FM_LIMIT, "FLOODMARK_BATCH_TOO_LARGE", "A batch has more than 2^31 rows or array elements.");
+}
+
+/* Sets bits [at, at + n) of `to` (zero so far) to those of `from` [start, start + n), or to 1. */
+static void append_bits(uint64_t *to, int64_t at, const uint64_t *from, int64_t start, int64_t n)
+{
+    for (int64_t i = 0; i < n;) {
+        int64_t room = 64 - ((at + i) & 63), k = n - i < room ? n - i : room, src = start + i;
+        uint64_t word = ~(uint64_t)0;
+        if (from) {
+            word = from[src >> 6] >> (src & 63);
+            /* The next word is only touched when it holds bits we want. */
+            if ((src & 63) + k > 64) word |= from[(src >> 6) + 1] << (64 - (src & 63));
+        }
+        if (k < 64) word &= ((uint64_t)1 << k) - 1;
+        to[(at + i) >> 6] |= word << ((at + i) & 63);
+        i += k;
+    }
+}
+
+static fm_status concat_pieces(fm_vec *out, const fm_type *type, const piece *pieces, int32_t n, fm_arena *arena, fm_error *err);
+
+static fm_status concat_validity(fm_vec *out, const piece *pieces, int32_t n, fm_arena *arena, fm_error *err)
+{
+    bool any = false;
+    int64_t at = 0;
+
+    for (int32_t p = 0; p < n && !any; p++) any = pieces[p].v->validity != NULL;
+    if (!any || out->type->id == FM_TYPE_NULL) return FM_OK;
+    uint64_t *bits = new_bitmap(arena, out->len);
+    if (!bits) return fm_no_memory(arena, err);
+    for (int32_t p = 0; p < n; p++) {
+        append_bits(bits, at, pieces[p].v->validity, pieces[p].from, pieces[p].n);
+        at += pieces[p].n;
+    }
+    out->validity = bits;
+    return FM_OK;
+}
+
+static fm_status concat_values(fm_vec *out, const piece *pieces, int32_t n, fm_arena *arena, fm_error *err)
+{
+    size_t width = fm_type_width(out->type);
+    char *to = fm_arena_buffer(arena, (size_t)out->len * width, false);
+
+    if (!to) return fm_no_memory(arena, err);
+    out->values = to;
+    for (int32_t p = 0; p < n; p++) {
+        size_t size = (size_t)pieces[p].n * width;
+        if (size) memcpy(to, (const char *)pieces[p].v->values + (size_t)pieces[p].from * width, size);
+        to += size;
+    }
+    return FM_OK;
+}
+
+/* Lists and maps: the offsets go on where those of the piece before ended; pieces become those of the elements. */
+static fm_status concat_offsets(fm_vec *out, const piece *pieces, int32_t n, piece *elements, fm_arena *arena, fm_error *err)
+{
+    int32_t *offsets = fm_arena_buffer(arena, ((size_t)out->len + 1) * sizeof *offsets, true);
+    int64_t total = 0, at = 0;
+
+    if (!offsets) return fm_no_memory(arena, err);
+    for (int32_t p = 0; p < n; p++) {
+        const int32_t *from = pieces[p].v->offsets + pieces[p].from;
+        elements[p].from = from[0];
+        elements[p].n = from[pieces[p].n] - from[0];
+        if (total + elements[p].n > INT32_MAX) return too_many_lanes(err);
+        for (int32_t i = 0; i < pieces[p].n; i++) offsets[at + i + 1] = (int32_t)(total + from[i + 1] - from[0]);
+        total += elements[p].n;
+        at += pieces[p].n;
+    }
+    out->offsets = offsets;
+    return FM_OK;
+}
+
+static fm_status concat_children(fm_vec *out, const piece *pieces, int32_t n, fm_arena *arena, fm_error *err)
+{
+    piece *parts = fm_arena_array(arena, piece, n);
+    fm_vec *children;
+
+    if (!parts) return fm_no_memory(arena, err);
+    for (int32_t p = 0; p < n; p++) parts[p] = pieces[p];
+    if (out->type->id != FM_TYPE_STRUCT) FM_TRY(concat_offsets(out, pieces, n, parts, arena, err));
+    FM_TRY(make_children(out, arena, &children, err));
+    for (int32_t c = 0; c < out->type->n_fields; c++) {
+        for (int32_t p = 0; p < n; p++) parts[p].v = &pieces[p].v->children[c];
+        FM_TRY(concat_pieces(&children[c], out->type->fields[c].type, parts, n, arena, err));
+    }
+    return FM_OK;
+}
+
+static fm_status concat_pieces(fm_vec *out, const fm_type *type, const piece *pieces, int32_t n, fm_arena *arena, fm_error *err)
+{
+    int64_t total = 0;
+
+    for (int32_t p = 0; p < n; p++) total += pieces[p].n;
+    if (total > INT32_MAX) return too_many_lanes(err);
+    *out = (fm_vec){.type = type, .len = (int32_t)total};
+    FM_TRY(concat_validity(out, pieces, n, arena, err));
+    if (fm_type_is_nested(type)) return concat_children(out, pieces, n, arena, err);
+    return type->id == FM_TYPE_NULL ? FM_OK : concat_values(out, pieces, n, arena, err);
+}
+
 fm_status fm_vec_concat(fm_vec *out, const fm_vec *const *parts, int32_t n, fm_arena *arena, fm_error *err)
 {
     fm_assert(n > 0);
-    int64_t total = 0;
+    piece *pieces = fm_arena_array(arena, piece, n);
 
-    for (int32_t p = 0; p < n; p++) total += parts[p]->len;
-    if (total > INT32_MAX) return fm_fail(err, FM_LIMIT, "FLOODMARK_BATCH_TOO_LARGE", "A batch has more than 2^31 rows.");
-    fm_builder *b = fm_builder_new(arena, parts[0]->type, (int32_t)total);
-    if (!b) return fm_no_memory(arena, err);
-    for (int32_t p = 0; p < n; p++) {
-        for (int32_t i = 0; i < parts[p]->len; i++) fm_builder_lane(b, parts[p], i);
-    }
-    return fm_builder_finish(b, out, err);
+    if (!pieces) return fm_no_memory(arena, err);
+    for (int32_t p = 0; p < n; p++) pieces[p] = (piece){parts[p], 0, parts[p]->len};
+    return concat_pieces(out, parts[0]->type, pieces, n, arena, err);
 }
 
 /* ---- Copy -------------------------------------------------------------------------------------------------- */
@@ -234,67 +353,6 @@ fm_status fm_vec_copy_as(fm_vec *out, const fm_vec *in, const fm_type *type, fm_
     FM_TRY(make_children(out, arena, &children, err));
     for (int32_t i = 0; i < type->n_fields; i++) {
         FM_TRY(fm_vec_copy_as(&children[i], &in->children[i], type->fields[i].type, arena, err));
-    }
-    return FM_OK;
-}
-
-/* ---- Verify ------------------------------------------------------------------------------------------------ */
-
-static fm_status broken(fm_error *err, const char *rule)
-{
-    return fm_fail(err, FM_CORRUPT, "FLOODMARK_BAD_VECTOR", "A vector breaks a rule: %s. This is a bug.", rule);
-}
-
-static fm_status verify_values(const fm_vec *v, fm_error *err)
-{
-    static const char zeros[16];
-    size_t width = fm_type_width(v->type);
-
-    if (width && !v->values) return broken(err, "values are missing");
-    for (int32_t i = 0; width && i < v->len; i++) {
-        const char *value = (const char *)v->values + (size_t)i * width;
-        if (fm_vec_is_null(v, i) && memcmp(value, zeros, width) != 0) return broken(err, "a null lane is not zero");
-        if (v->type->id == FM_TYPE_BOOL && *(const uint8_t *)value > 1) return broken(err, "a boolean is neither 0 nor 1");
-        if (!fm_type_is_view(v->type)) continue;
-        const fm_view *view = (const fm_view *)value;
-        if (view->len <= FM_VIEW_INLINE) {
-            if (memcmp(view->u.inlined + view->len, zeros, FM_VIEW_INLINE - view->len) != 0) return broken(err, "an inline view is not padded with zeros");
-        } else if (!view->u.out.ptr || memcmp(view->u.out.ptr, view->u.out.prefix, 4) != 0) {
-            return broken(err, "the prefix of a view is not that of its bytes");
-        }
-    }
-    return FM_OK;
-}
-
-static fm_status verify_lists(const fm_vec *v, fm_error *err)
-{
-    if (!v->offsets) return broken(err, "offsets are missing");
-    if (v->offsets[0] < 0) return broken(err, "an offset is negative");
-    for (int32_t i = 0; i < v->len; i++) {
-        if (v->offsets[i + 1] < v->offsets[i]) return broken(err, "offsets fall");
-        if (fm_vec_is_null(v, i) && v->offsets[i + 1] != v->offsets[i]) return broken(err, "a null list is not empty");
-    }
-    for (int32_t c = 0; c < v->type->n_fields; c++) {
-        if (v->children[c].len < v->offsets[v->len]) return broken(err, "offsets point behind the elements");
-    }
-    if (v->type->id != FM_TYPE_MAP) return FM_OK;
-    for (int32_t j = v->offsets[0]; j < v->offsets[v->len]; j++) {
-        if (fm_vec_is_null(&v->children[0], j)) return broken(err, "a map key is null");
-    }
-    return FM_OK;
-}
-
-fm_status fm_vec_verify(const fm_vec *v, fm_error *err)
-{
-    if (!v->type || v->len < 0) return broken(err, "type or length is missing");
-    FM_TRY(verify_values(v, err));
-    if (!fm_type_is_nested(v->type)) return FM_OK;
-    if (v->type->n_fields && !v->children) return broken(err, "children are missing");
-    if (v->type->id != FM_TYPE_STRUCT) FM_TRY(verify_lists(v, err));
-    for (int32_t c = 0; c < v->type->n_fields; c++) {
-        if (!fm_type_eq(v->children[c].type, v->type->fields[c].type)) return broken(err, "a child has another type than its field");
-        if (v->type->id == FM_TYPE_STRUCT && v->children[c].len != v->len) return broken(err, "a child of a struct has another length");
-        FM_TRY(fm_vec_verify(&v->children[c], err));
     }
     return FM_OK;
 }

@@ -1,5 +1,6 @@
 /* column/vec_cmp.c: comparing values, as ORDER BY and min/max do (fm_vec_cmp) and as GROUP BY does (fm_vec_same). */
 #include <math.h>
+#include <stdlib.h>
 
 #include "column/vec.h"
 
@@ -74,20 +75,59 @@ int fm_vec_cmp(const fm_vec *a, int64_t i, const fm_vec *b, int64_t j)
     }
 }
 
-/* Each entry of one must be found in the other; maps have no equal keys. */
-static bool same_map(const fm_vec *a, int64_t i, const fm_vec *b, int64_t j)
-{
-    int32_t n = a->offsets[i + 1] - a->offsets[i];
+/* ---- Maps: sets of entries --------------------------------------------------------------------------------- */
 
-    if (n != b->offsets[j + 1] - b->offsets[j]) return false;
-    for (int32_t x = a->offsets[i]; x < a->offsets[i + 1]; x++) {
+enum { ENTRIES_PAIRWISE_MAX = 16 }; /* so few are compared each with each */
+
+static bool same_entry(const fm_vec *a, int32_t x, const fm_vec *b, int32_t y)
+{
+    return fm_vec_same(&a->children[0], x, &b->children[0], y) && fm_vec_same(&a->children[1], x, &b->children[1], y);
+}
+
+/* Each of n entries of one is found in the other; no map has a key twice. */
+static bool same_pairwise(const fm_vec *a, int32_t from_a, const fm_vec *b, int32_t from_b, int32_t n)
+{
+    for (int32_t i = 0; i < n; i++) {
         bool found = false;
-        for (int32_t y = b->offsets[j]; y < b->offsets[j + 1] && !found; y++) {
-            found = fm_vec_same(&a->children[0], x, &b->children[0], y) && fm_vec_same(&a->children[1], x, &b->children[1], y);
-        }
+        for (int32_t j = 0; j < n && !found; j++) found = same_entry(a, from_a + i, b, from_b + j);
         if (!found) return false;
     }
     return true;
+}
+
+static int by_key(const void *a, const void *b, void *keys)
+{
+    return fm_vec_cmp(keys, *(const int32_t *)a, keys, *(const int32_t *)b);
+}
+
+/* Entries [from, from + n) in the order of their keys, which are never null nor maps. */
+static int32_t *sorted_entries(const fm_vec *v, int32_t from, int32_t n)
+{
+    int32_t *entries = malloc((size_t)n * sizeof *entries);
+
+    if (!entries) return NULL;
+    for (int32_t i = 0; i < n; i++) entries[i] = from + i;
+    qsort_r(entries, (size_t)n, sizeof *entries, by_key, (void *)(uintptr_t)&v->children[0]);
+    return entries;
+}
+
+static bool same_map(const fm_vec *a, int64_t i, const fm_vec *b, int64_t j)
+{
+    int32_t x = a->offsets[i], y = b->offsets[j], n = a->offsets[i + 1] - x, k = 0;
+
+    if (n != b->offsets[j + 1] - y) return false;
+    while (k < n && same_entry(a, x + k, b, y + k)) k++; /* most often they have one order */
+    x += k;
+    y += k;
+    n -= k;
+    if (n <= ENTRIES_PAIRWISE_MAX) return same_pairwise(a, x, b, y, n);
+    int32_t *of_a = sorted_entries(a, x, n), *of_b = sorted_entries(b, y, n);
+    bool same = of_a && of_b;
+    for (k = 0; k < n && same; k++) same = same_entry(a, of_a[k], b, of_b[k]);
+    if (!of_a || !of_b) same = same_pairwise(a, x, b, y, n);
+    free(of_a);
+    free(of_b);
+    return same;
 }
 
 static bool same_list(const fm_vec *a, int64_t i, const fm_vec *b, int64_t j)
