@@ -373,6 +373,25 @@ static fm_status auto_name(fm_analyzer *an, const fm_expr *written, const fm_exp
     return ok ? FM_OK : fm_no_memory(an->arena, err);
 }
 
+static bool is_no_window_call(const fm_expr *e, void *ctx)
+{
+    (void)ctx;
+    return !fm_is_window_call(e);
+}
+
+/* An item that takes a window apart is named by the column that the window became: window.start. */
+static fm_status name_by_window(fm_analyzer *an, const fm_expr *written, const fm_expr *typed, fm_str *name, fm_error *err)
+{
+    fm_strbuf text = {0};
+
+    if (fm_expr_walk(written, is_no_window_call, NULL)) return FM_OK;
+    fm_expr_sql(typed, &text);
+    *name = fm_arena_str(an->arena, fm_strbuf_str(&text));
+    bool ok = fm_strbuf_ok(&text) && name->ptr;
+    fm_strbuf_fini(&text);
+    return ok ? FM_OK : fm_no_memory(an->arena, err);
+}
+
 fm_status fm_resolve_named(fm_scope *s, fm_expr *e, fm_expr **out, fm_error *err)
 {
     fm_analyzer *an = s->an;
@@ -387,6 +406,7 @@ fm_status fm_resolve_named(fm_scope *s, fm_expr *e, fm_expr **out, fm_error *err
     s->over_name = FM_STR("");
     *out = typed;
     if (!aliased && typed->kind == FM_EXPR_ATTRIBUTE) return FM_OK;
+    if (!aliased) FM_TRY(name_by_window(an, inner, typed, &name, err));
     *out = fm_alias_expr(an->arena, fm_expr_unalias(typed), name, an->next_id++);
     if (!*out) return fm_no_memory(an->arena, err);
     (*out)->pos = e->pos;

@@ -233,6 +233,7 @@ static void windows(void **state)
         {"SELECT window, count(*) AS n FROM events GROUP BY window(ts, '1 hour') HAVING window.start > TIMESTAMP '2026-01-01'", "window " W " NOT NULL, n BIGINT NOT NULL"},
         {"SELECT session_window, k, count(*) AS n FROM events GROUP BY session_window(ts, '5 seconds'), k", "session_window " W " NOT NULL, k STRING, n BIGINT NOT NULL"},
         {"SELECT count(*) AS n FROM events GROUP BY session_window(ts, CASE WHEN v > 1 THEN '5 seconds' ELSE '1 minute' END), k", "n BIGINT NOT NULL"},
+        {"SELECT window(ts, '5 seconds').start, k FROM events", "window.start TIMESTAMP, k STRING"},
         {"SELECT window, count(*) FROM events GROUP BY window(ts, '10 seconds', '11 seconds')", "!UNRESOLVED_COLUMN.WITH_SUGGESTION"},
         {"SELECT count(*) FROM events GROUP BY window(ts, '10 seconds', '11 seconds')", "!DATATYPE_MISMATCH.PARAMETER_CONSTRAINT_VIOLATION"},
         {"SELECT count(*) FROM events GROUP BY window(ts, '10 seconds', '5 seconds', '5 seconds')", "!DATATYPE_MISMATCH.PARAMETER_CONSTRAINT_VIOLATION"},
