@@ -67,7 +67,7 @@ static fm_status parse_seconds(fm_call *call, const fm_vec *args, fm_vec *out)
 {
     FM_TRY(parse_pattern(call, args, out));
     for (int64_t i = 0; i < out->len; i++)
-        fm_vec_i64_out(out)[i] = fm_floor_div(fm_vec_i64_out(out)[i], FM_US_PER_SECOND);
+        fm_vec_i64_out(out)[i] = fm_vec_i64_out(out)[i] / FM_US_PER_SECOND;
     return FM_OK;
 }
 
@@ -94,7 +94,7 @@ static fm_status seconds_of(fm_call *call, const fm_vec *args, fm_vec *out)
 {
     (void)call;
     for (int64_t i = 0; i < out->len; i++)
-        fm_vec_i64_out(out)[i] = fm_floor_div(fm_vec_i64(&args[0])[i], FM_US_PER_SECOND);
+        fm_vec_i64_out(out)[i] = fm_vec_i64(&args[0])[i] / FM_US_PER_SECOND; /* Spark cuts: -0.5 s is 0 */
     return FM_OK;
 }
 
