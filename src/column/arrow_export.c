@@ -206,6 +206,40 @@ static fm_status refused(fm_error *err, const char *why)
     return fm_fail(err, FM_INVALID, "FLOODMARK_ARROW", "The rows given through Arrow cannot be taken: %s.", why);
 }
 
+static fm_status import_type(const struct ArrowSchema *in, fm_arena *arena, int depth, const fm_type **out, fm_error *err);
+
+/* "d:precision,scale" and, if given, ",128". */
+static fm_status import_decimal(const char *format, fm_arena *arena, const fm_type **out, fm_error *err)
+{
+    fm_str text = fm_str_c(format + 2);
+    ptrdiff_t comma = fm_str_find(text, FM_STR(","));
+    int64_t precision = 0, scale = 0;
+
+    if (fm_str_ends(text, FM_STR(",128")) && fm_str_find((fm_str){text.ptr + comma + 1, text.len - (size_t)comma - 1}, FM_STR(",")) >= 0) text.len -= 4;
+    if (comma < 0 || !fm_str_to_i64((fm_str){text.ptr, (size_t)comma}, &precision) ||
+        !fm_str_to_i64((fm_str){text.ptr + comma + 1, text.len - (size_t)comma - 1}, &scale) || precision < 1 ||
+        precision > FM_DECIMAL_PRECISION_MAX || scale < 0 || scale > precision) {
+        return refused(err, "a decimal is not decimal128 of up to 38 digits with a scale within them");
+    }
+    *out = fm_type_decimal(arena, (int)precision, (int)scale);
+    return *out ? FM_OK : fm_no_memory(arena, err);
+}
+
+/* A map's one child is the struct of its entries. */
+static fm_status import_map(const struct ArrowSchema *in, fm_arena *arena, int depth, const fm_type **out, fm_error *err)
+{
+    const struct ArrowSchema *entries = in->n_children == 1 ? in->children[0] : NULL;
+    const fm_type *key, *value;
+
+    if (!entries || entries->n_children != 2 || !entries->children || !entries->children[0] || !entries->children[1]) {
+        return refused(err, "a map has not one child with two fields");
+    }
+    FM_TRY(import_type(entries->children[0], arena, depth + 1, &key, err));
+    FM_TRY(import_type(entries->children[1], arena, depth + 1, &value, err));
+    *out = fm_type_map(arena, key, value, (entries->children[1]->flags & ARROW_FLAG_NULLABLE) != 0);
+    return *out ? FM_OK : fm_no_memory(arena, err);
+}
+
 static fm_status import_type(const struct ArrowSchema *in, fm_arena *arena, int depth, const fm_type **out, fm_error *err)
 {
     static const struct {
@@ -217,7 +251,7 @@ static fm_status import_type(const struct ArrowSchema *in, fm_arena *arena, int 
         {"tsu:", FM_TYPE_TIMESTAMP_NTZ}, {"tDu", FM_TYPE_INTERVAL_DT}, {"tiM", FM_TYPE_INTERVAL_YM},
     };
 
-    if (!in->format || depth > FM_TYPE_DEPTH_MAX || in->n_children < 0 || in->n_children > FM_SCHEMA_FIELDS_MAX) return refused(err, "a schema is malformed");
+    if (!in || !in->format || in->dictionary || depth > FM_TYPE_DEPTH_MAX || in->n_children < 0 || in->n_children > FM_SCHEMA_FIELDS_MAX) return refused(err, "a schema is malformed");
     for (size_t i = 0; i < sizeof simple / sizeof simple[0]; i++) {
         if (strcmp(in->format, simple[i].format) != 0) continue;
         *out = fm_type_simple(simple[i].id);
@@ -227,11 +261,19 @@ static fm_status import_type(const struct ArrowSchema *in, fm_arena *arena, int 
         *out = fm_type_timestamp();
         return FM_OK;
     }
-    if (strncmp(in->format, "+s", 2) != 0 && strncmp(in->format, "+l", 2) != 0) return refused(err, "a column has a type that is not taken (taken are booleans, integers, floats, utf8, binary, date32, microsecond timestamps, lists and structs)");
+    if (strncmp(in->format, "d:", 2) == 0) return import_decimal(in->format, arena, out, err);
+    bool map = strcmp(in->format, "+m") == 0;
+    if (!map && strcmp(in->format, "+s") != 0 && strcmp(in->format, "+l") != 0) {
+        return refused(err, "a column has a type that is not taken (taken are booleans, signed integers, floats, decimal128, utf8, "
+                            "binary, date32, microsecond timestamps and durations, months, lists, maps and structs)");
+    }
+    if (in->n_children > 0 && !in->children) return refused(err, "a schema is malformed");
+    if (map) return import_map(in, arena, depth, out, err);
     fm_field *fields = fm_arena_array(arena, fm_field, in->n_children);
     if (!fields) return fm_no_memory(arena, err);
     for (int64_t i = 0; i < in->n_children; i++) {
         const struct ArrowSchema *c = in->children[i];
+        if (!c) return refused(err, "a schema is malformed");
         fields[i] = (fm_field){fm_str_c(c->name ? c->name : ""), NULL, (c->flags & ARROW_FLAG_NULLABLE) != 0};
         FM_TRY(import_type(c, arena, depth + 1, &fields[i].type, err));
     }
@@ -248,32 +290,67 @@ fm_status fm_arrow_import_schema(const struct ArrowSchema *in, fm_arena *arena, 
 
 static bool bit_at(const void *bits, int64_t i) { return ((const uint8_t *)bits)[i >> 3] >> (i & 7) & 1; }
 
+static fm_status import_lane(const struct ArrowArray *a, int64_t i, const fm_type *t, int depth, fm_builder *b, fm_error *err);
+
+static fm_status import_decimal_value(const char *value, const fm_type *t, fm_builder *b, fm_error *err)
+{
+    fm_i128 x, bound = 1;
+
+    memcpy(&x, value, sizeof x); /* the host aligns to 8 bytes at least */
+    for (int i = 0; i < t->precision; i++) bound *= 10;
+    if (x >= bound || x <= -bound) return refused(err, "a decimal has more digits than its precision");
+    fm_builder_decimal(b, x);
+    return FM_OK;
+}
+
+static fm_status import_entries(const struct ArrowArray *a, int64_t at, const fm_type *t, int depth, fm_builder *b, fm_error *err)
+{
+    const int32_t *offsets = a->buffers[1];
+    const struct ArrowArray *entries = a->n_children == 1 && a->children ? a->children[0] : NULL;
+
+    if (!entries || entries->n_children != 2 || !entries->children || entries->offset < 0) return refused(err, "a map has not one child with two fields");
+    if (offsets[at] < 0 || offsets[at + 1] < offsets[at] || offsets[at + 1] > entries->length) return refused(err, "offsets of a map fall, or point behind its entries");
+    for (int32_t k = offsets[at]; k < offsets[at + 1]; k++) {
+        for (int32_t c = 0; c < 2; c++) FM_TRY(import_lane(entries->children[c], entries->offset + k, t->fields[c].type, depth + 1, fm_builder_child(b, c), err));
+        const struct ArrowArray *key = entries->children[0];
+        bool null = t->fields[0].type->id == FM_TYPE_NULL || (key->n_buffers > 0 && key->buffers[0] && !bit_at(key->buffers[0], key->offset + entries->offset + k));
+        if (null) return refused(err, "a key of a map is null");
+    }
+    fm_builder_end(b);
+    return FM_OK;
+}
+
 static fm_status import_lane(const struct ArrowArray *a, int64_t i, const fm_type *t, int depth, fm_builder *b, fm_error *err)
 {
     size_t width = fm_type_width(t);
+    if (!a || a->dictionary || i < 0 || i >= a->length || a->offset < 0) return refused(err, "an array is missing, has a dictionary, or is shorter than what points into it");
     int64_t at = a->offset + i;
-
-    if (i < 0 || i >= a->length) return refused(err, "an offset points behind its rows");
     if (t->id == FM_TYPE_NULL || (a->buffers && a->n_buffers > 0 && a->buffers[0] && !bit_at(a->buffers[0], at))) {
         fm_builder_null(b);
         return FM_OK;
     }
     if (t->id == FM_TYPE_STRUCT) {
-        if (a->n_children != t->n_fields) return refused(err, "a struct has another number of children than its type");
+        if (a->n_children != t->n_fields || (t->n_fields && !a->children)) return refused(err, "a struct has another number of children than its type");
         for (int32_t c = 0; c < t->n_fields; c++) FM_TRY(import_lane(a->children[c], at, t->fields[c].type, depth + 1, fm_builder_child(b, c), err));
         fm_builder_end(b);
         return FM_OK;
     }
-    if (a->n_buffers < 2 || !a->buffers[1]) return refused(err, "a buffer is missing");
+    if (a->n_buffers < 2 || !a->buffers || !a->buffers[1]) return refused(err, "a buffer is missing");
     if (fm_type_is_view(t)) {
         const int32_t *offsets = a->buffers[1];
         if (a->n_buffers < 3 || offsets[at] < 0 || offsets[at + 1] < offsets[at]) return refused(err, "offsets of a text fall");
+        if (offsets[at + 1] > offsets[at] && !a->buffers[2]) return refused(err, "a buffer is missing");
+        if (offsets[at + 1] == offsets[at]) {
+            fm_builder_str(b, FM_STR(""));
+            return FM_OK;
+        }
         fm_builder_str(b, (fm_str){(const char *)a->buffers[2] + offsets[at], (size_t)(offsets[at + 1] - offsets[at])});
         return FM_OK;
     }
+    if (t->id == FM_TYPE_MAP) return import_entries(a, at, t, depth, b, err);
     if (t->id == FM_TYPE_LIST) {
         const int32_t *offsets = a->buffers[1];
-        if (a->n_children != 1 || offsets[at] < 0 || offsets[at + 1] < offsets[at]) return refused(err, "offsets of a list fall");
+        if (a->n_children != 1 || !a->children || offsets[at] < 0 || offsets[at + 1] < offsets[at]) return refused(err, "offsets of a list fall");
         for (int32_t k = offsets[at]; k < offsets[at + 1]; k++) FM_TRY(import_lane(a->children[0], k, t->fields[0].type, depth + 1, fm_builder_child(b, 0), err));
         fm_builder_end(b);
         return FM_OK;
@@ -290,6 +367,7 @@ static fm_status import_lane(const struct ArrowArray *a, int64_t i, const fm_typ
     case 2: fm_builder_i64(b, *(const int16_t *)(const void *)value); return FM_OK;
     case 4: fm_builder_i64(b, *(const int32_t *)(const void *)value); return FM_OK;
     case 8: fm_builder_i64(b, *(const int64_t *)(const void *)value); return FM_OK;
+    case 16: return import_decimal_value(value, t, b, err);
     default: return refused(err, "a column has a type that is not taken");
     }
 }
