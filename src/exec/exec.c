@@ -127,6 +127,7 @@ fm_status fm_exec_open(const fm_exec_env *env, const fm_plan *plan, fm_output_mo
     }
     exec->tree = (fm_tree){.exec = exec, .arena = arena, .env = &exec->env, .mode = mode, .is_stream = exec->is_stream, .next_operator = &exec->next_operator, .next_stream = &exec->next_stream, .state_version = state_version};
     exec->tree.root_out = (fm_emit){.ctx = exec, .push = give_out};
+    exec->tree.query_id = fm_arena_str(arena, sink ? sink->query_id : FM_STR(""));
     fm_status st = plan_way_out(exec, plan, err);
     if (st == FM_OK) st = fm_tree_build(&exec->tree, plan, err);
     if (st == FM_OK) st = list_sources(exec, err);

@@ -36,6 +36,7 @@ struct fm_tree {
     const fm_exec_env *env;
     fm_output_mode mode;
     bool is_stream;
+    fm_str query_id;       /* of the checkpoint: late sinks know their own batches by it; empty: a batch query */
     const fm_op_batch *mb; /* the micro-batch under way */
     fm_emit root_out;
     fm_node **nodes;       /* children before parents: the order of finish */

@@ -69,7 +69,7 @@ static fm_status open_sink(fm_tree *tree, const fm_plan *plan, fm_late_sink *lat
     }
     bool by_name = fm_str_eq_ci(l->late_format, FM_STR("memory"));
     if (l->late_path.len && !by_name && !fm_options_set(tree->arena, options, FM_STR("path"), l->late_path)) return fm_no_memory(tree->arena, err);
-    fm_sink_spec spec = {.format = l->late_format, .query_name = by_name ? l->late_path : FM_STR("late"), .query_id = FM_STR(""), .options = options, .schema = late->schema, .mode = FM_MODE_APPEND};
+    fm_sink_spec spec = {.format = l->late_format, .query_name = by_name ? l->late_path : FM_STR("late"), .query_id = tree->query_id, .options = options, .schema = late->schema, .mode = FM_MODE_APPEND};
     return type->open(tree->env->sinks, &spec, tree->arena, &late->sink, err);
 }
 
