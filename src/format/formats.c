@@ -4,6 +4,7 @@
 #include "format/lines.h"
 
 static const fm_format *const formats[] = {
+    &fm_format_csv,
     &fm_format_json,
     &fm_format_text,
 };

@@ -4,6 +4,7 @@
 
 #include "format/format.h"
 
+extern const fm_format fm_format_csv;
 extern const fm_format fm_format_json;
 extern const fm_format fm_format_text;
 

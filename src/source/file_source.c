@@ -600,5 +600,6 @@ static void file_description(const fm_source *source, fm_strbuf *out)
         .reader_counts = fm_file_reader_counts, .reader_close = fm_file_reader_close               \
     }
 
+const fm_source_type fm_source_csv = FILE_SOURCE("csv");
 const fm_source_type fm_source_json = FILE_SOURCE("json");
 const fm_source_type fm_source_text = FILE_SOURCE("text");

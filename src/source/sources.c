@@ -2,6 +2,7 @@
 #include "source/sources.h"
 
 static const fm_source_type *const sources[] = {
+    &fm_source_csv,
     &fm_source_json,
     &fm_source_rate,
     &fm_source_rate_micro_batch,
