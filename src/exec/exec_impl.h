@@ -76,6 +76,14 @@ fm_status fm_op_limit_new(fm_tree *tree, const fm_plan *plan, int32_t operator_i
 fm_status fm_op_values_new(fm_tree *tree, const fm_plan *plan, fm_op **out, fm_error *err);
 fm_status fm_op_dedup_new(fm_tree *tree, const fm_plan *plan, int32_t operator_id, fm_op **out, fm_error *err);
 
+/* The plan that an aggregation takes its rows from: its child, or what is below its window(). */
+const fm_plan *fm_op_aggregate_child(const fm_op *op);
+
+/* Windows are numbered by (start - w->start_us) / slide. The end of one; at the ends of the calendar, the nearest that exists. */
+int64_t fm_window_end(const fm_window_spec *w, int64_t window);
+/* The last window whose end is at or before a time; INT64_MIN for INT64_MIN. */
+int64_t fm_last_window_ended(const fm_window_spec *w, int64_t time_us);
+
 /* The watermark node's numbers of the micro-batch under way; reset by fm_op_watermark_begin. */
 void fm_op_watermark_begin(fm_op *op);
 void fm_op_watermark_stats(const fm_op *op, fm_event_time_stats *out);
@@ -95,12 +103,16 @@ fm_status fm_tree_state(fm_tree *tree, int32_t operator_id, uint32_t value_size,
                         const fm_state_codec *codec, fm_state **out, fm_error *err);
 
 /* Rows that missed a window: to a sink of their own (exec/late_rows.c). NULL lateness.late_format: *out NULL. */
-fm_status fm_late_sink_open(fm_tree *tree, const fm_plan *plan, const char *operator_name, fm_late_sink **out, fm_error *err);
+/* child: whose rows are seen, late_row_id among their columns. */
+fm_status fm_late_sink_open(fm_tree *tree, const fm_plan *plan, const fm_plan *child, const char *operator_name, fm_late_sink **out, fm_error *err);
 void fm_late_sink_begin(fm_late_sink *late);
 /* Lane `row` of the late-row column missed the window [start, end). Lanes with the same source that follow each other
  * are one row. time_us: its event time. */
 fm_status fm_late_sink_add(fm_late_sink *late, const fm_op_batch *mb, const fm_vec *late_rows, int32_t row,
                            int64_t start_us, int64_t end_us, bool has_window, int64_t watermark_us, int64_t time_us, fm_error *err);
+/* Lane `row` missed the windows first..last, by number: see fm_window_end. */
+fm_status fm_late_sink_add_windows(fm_late_sink *late, const fm_op_batch *mb, const fm_vec *late_rows, int32_t row, const fm_window_spec *w,
+                                   int64_t first, int64_t last, int64_t watermark_us, int64_t time_us, fm_error *err);
 /* Writes and commits micro-batch N; *rows: how many. */
 fm_status fm_late_sink_commit(fm_late_sink *late, int64_t batch_id, int64_t *rows, fm_error *err);
 /* Adds up to FM_LATE_TEXTS_MAX of the rows of the micro-batch to out, in arena. */

@@ -73,9 +73,9 @@ static fm_status open_sink(fm_tree *tree, const fm_plan *plan, fm_late_sink *lat
     return type->open(tree->env->sinks, &spec, tree->arena, &late->sink, err);
 }
 
-fm_status fm_late_sink_open(fm_tree *tree, const fm_plan *plan, const char *operator_name, fm_late_sink **out, fm_error *err)
+fm_status fm_late_sink_open(fm_tree *tree, const fm_plan *plan, const fm_plan *child, const char *operator_name, fm_late_sink **out, fm_error *err)
 {
-    int32_t column = fm_plan_column(plan->children[0], plan->late_row_id);
+    int32_t column = fm_plan_column(child, plan->late_row_id);
     fm_late_sink *late = fm_arena_one(tree->arena, fm_late_sink);
 
     *out = NULL;
@@ -84,7 +84,7 @@ fm_status fm_late_sink_open(fm_tree *tree, const fm_plan *plan, const char *oper
     late->arena = fm_arena_new(0);
     late->query = tree->arena;
     late->operator_name = operator_name;
-    late->row_type = plan->children[0]->output[column].type->fields[0].type;
+    late->row_type = child->output[column].type->fields[0].type;
     late->schema = table_type(tree->arena, late->row_type);
     *out = late;
     if (!late->arena || !late->schema) return fm_no_memory(tree->arena, err);
@@ -154,32 +154,52 @@ static fm_status add_window(fm_late_sink *late, int64_t start_us, int64_t end_us
     return FM_OK;
 }
 
+static fm_status begin_row(fm_late_sink *late, const fm_op_batch *mb, const fm_vec *late_rows, int32_t row, int64_t watermark_us, int64_t time_us, fm_error *err)
+{
+    const fm_vec *rows = &late_rows->children[0], *sources = &late_rows->children[1];
+    fm_vec one, kept;
+
+    close_row(late);
+    /* Strings of the row live as long as its batch only: they are copied. */
+    FM_TRY(fm_vec_gather(&one, rows, &row, 1, late->arena, err));
+    FM_TRY(fm_vec_copy(&kept, &one, late->arena, err));
+    fm_builder_lane(late->row, &kept, 0);
+    late->n_windows = 0;
+    late->open = true;
+    late->rows++;
+    late->watermark_us = watermark_us;
+    late->time_us = time_us;
+    late->batch_id = mb->run->batch_id;
+    late->source = fm_vec_is_null(sources, row) ? (fm_str){NULL, 0} : fm_arena_str(late->arena, fm_vec_str(sources, row));
+    return FM_OK;
+}
+
+static fm_status make_builders(fm_late_sink *late, fm_error *err)
+{
+    if (late->row) return FM_OK;
+    late->row = fm_builder_new(late->arena, late->row_type, 64);
+    late->late = fm_builder_new(late->arena, late->schema->fields[late->schema->n_fields - 1].type, 64);
+    return late->row && late->late ? FM_OK : fm_no_memory(late->arena, err);
+}
+
 fm_status fm_late_sink_add(fm_late_sink *late, const fm_op_batch *mb, const fm_vec *late_rows, int32_t row,
                            int64_t start_us, int64_t end_us, bool has_window, int64_t watermark_us, int64_t time_us, fm_error *err)
 {
-    const fm_vec *rows = &late_rows->children[0], *sources = &late_rows->children[1];
-
-    if (!late->row) {
-        late->row = fm_builder_new(late->arena, late->row_type, 64);
-        late->late = fm_builder_new(late->arena, late->schema->fields[late->schema->n_fields - 1].type, 64);
-        if (!late->row || !late->late) return fm_no_memory(late->arena, err);
-    }
-    if (!same_row(late, sources, row, start_us)) {
-        close_row(late);
-        /* Strings of the row live as long as its batch only: they are copied. */
-        fm_vec borrowed, own;
-        FM_TRY(fm_vec_gather(&borrowed, rows, &row, 1, late->arena, err));
-        FM_TRY(fm_vec_copy(&own, &borrowed, late->arena, err));
-        fm_builder_lane(late->row, &own, 0);
-        late->n_windows = 0;
-        late->open = true;
-        late->rows++;
-        late->watermark_us = watermark_us;
-        late->time_us = time_us;
-        late->batch_id = mb->run->batch_id;
-        late->source = fm_vec_is_null(sources, row) ? (fm_str){NULL, 0} : fm_arena_str(late->arena, fm_vec_str(sources, row));
-    }
+    FM_TRY(make_builders(late, err));
+    if (!same_row(late, &late_rows->children[1], row, start_us)) FM_TRY(begin_row(late, mb, late_rows, row, watermark_us, time_us, err));
     return has_window ? add_window(late, start_us, end_us, err) : FM_OK;
+}
+
+fm_status fm_late_sink_add_windows(fm_late_sink *late, const fm_op_batch *mb, const fm_vec *late_rows, int32_t row, const fm_window_spec *w,
+                                   int64_t first, int64_t last, int64_t watermark_us, int64_t time_us, fm_error *err)
+{
+    FM_TRY(make_builders(late, err));
+    FM_TRY(begin_row(late, mb, late_rows, row, watermark_us, time_us, err));
+    for (int64_t k = first; k <= last; k++) {
+        int64_t end_us = fm_window_end(w, k);
+        FM_TRY(add_window(late, end_us - w->duration_us, end_us, err));
+    }
+    return FM_OK;
 }
 
 static fm_status write_rows(fm_late_sink *late, fm_error *err)

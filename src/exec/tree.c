@@ -205,7 +205,8 @@ static fm_status build(fm_tree *tree, const fm_plan *plan, fm_node *parent, int3
     int32_t n = plan->kind == FM_PLAN_JOIN ? 1 : plan->n_children;
     for (int32_t i = 0; i < n; i++) {
         int32_t child = plan->kind == FM_PLAN_JOIN ? (plan->children[1]->streaming ? 1 : 0) : i;
-        FM_TRY(build(tree, plan->children[child], node, i, err));
+        const fm_plan *below = plan->kind == FM_PLAN_AGGREGATE ? fm_op_aggregate_child(node->op) : plan->children[child];
+        FM_TRY(build(tree, below, node, i, err));
     }
     return list_node(tree, node, err);
 }

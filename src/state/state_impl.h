@@ -20,6 +20,7 @@ enum {
  * them a piece of the entry's hash, so that few other entries are looked at in vain. 0: free. */
 struct fm_state_bucket {
     int64_t time_us;
+    uint32_t tag;                /* the operator's */
     uint32_t rows;
     uint32_t rows_max;           /* entries before the table grows */
     uint32_t mask;               /* slots - 1; 0: no table yet */

@@ -85,6 +85,9 @@ fm_state_bucket *fm_state_bucket_nth(fm_state_part *part, int32_t i);
 int32_t fm_state_bucket_rank(const fm_state_part *part, int64_t time_us);
 int64_t fm_state_bucket_time(const fm_state_bucket *bucket);
 int64_t fm_state_bucket_rows(const fm_state_bucket *bucket);
+/* A number that the operator keeps with a bucket while it is in memory; 0 at first. */
+uint32_t fm_state_bucket_tag(const fm_state_bucket *bucket);
+void fm_state_bucket_set_tag(fm_state_bucket *bucket, uint32_t tag);
 /* Removes the bucket and all its entries, noted in the changelog. */
 void fm_state_bucket_drop(fm_state_part *part, fm_state_bucket *bucket);
 /* Removes the entries i (in the order they were made) with keep[i] 0; the others move. keep: [rows]. */

@@ -1,0 +1,46 @@
+/* exec/group_chains.h: for sliding windows: per key, the slices that it has entries in, in order of time.
+ *
+ * The state has slices as buckets, which is how rows come and how they go; windows are emitted key by key. A chain
+ * connects the two: it holds for one key where its entries are. Chains are made from the state when that is opened, and
+ * kept up to date as entries come and go. */
+#ifndef FM_EXEC_GROUP_CHAINS_H
+#define FM_EXEC_GROUP_CHAINS_H
+
+#include "column/key.h"
+
+/* An entry: its slice (a number of group_slices.c) and its number there. */
+typedef struct fm_chain_item {
+    uint32_t slice, entry;
+} fm_chain_item;
+
+typedef struct fm_chain {
+    uint64_t key[2];          /* the words of fm_key; a long key points into the state, to the entry of the last item */
+    fm_chain_item *items;     /* [cap]; those in [head, n) are there */
+    uint32_t head, n, cap;
+    uint32_t hash;            /* low half */
+    uint32_t batch;           /* the micro-batch that touched it last */
+    uint32_t first, last;     /* of the items touched in that: the earliest and the latest slice */
+} fm_chain;
+
+typedef struct fm_chains {
+    fm_chain *chains;         /* [cap]; free ones have items NULL and n the next free one + 1 */
+    uint64_t *slots;          /* half of a hash in the high half, number of a chain + 1 in the low; 0: free */
+    uint32_t n, cap;          /* made, ever */
+    uint32_t live, free_list; /* number + 1 */
+    uint32_t mask;            /* slots - 1; 0: none */
+    int64_t items;            /* room for items in all chains: memory */
+} fm_chains;
+
+void fm_chains_fini(fm_chains *c);
+/* The chain of a key, made when missing; UINT32_MAX: out of memory. Chains may move. */
+uint32_t fm_chains_add(fm_chains *c, const fm_key *key);
+/* The chain of a key; UINT32_MAX when there is none. */
+uint32_t fm_chains_find(const fm_chains *c, const fm_key *key);
+void fm_chains_prefetch(const fm_chains *c, const fm_key *key);
+void fm_chains_remove(fm_chains *c, uint32_t chain);
+static inline bool fm_chain_is_live(const fm_chain *chain) { return chain->items != NULL; }
+/* Puts an item at a place between head and n; false: out of memory. */
+bool fm_chain_insert(fm_chains *c, fm_chain *chain, uint32_t at, fm_chain_item item);
+int64_t fm_chains_memory(const fm_chains *c);
+
+#endif
