@@ -111,7 +111,7 @@ static void put_key(fm_vec *out, int32_t i, uint64_t key)
 static inline void take_wide(wide_state *s, int64_t x, bool min)
 {
     bool better = min ? x < s->value : x > s->value;
-    s->value = !s->present | better ? x : s->value;
+    s->value = (!s->present | better) ? x : s->value;
     s->present = 1;
 }
 

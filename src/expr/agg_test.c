@@ -53,7 +53,7 @@ static void random_lane(fm_builder *b, const fm_type *t)
         break;
     case FM_TYPE_MAP:
         for (uint32_t n = rnd(3), k = 0; k < n; k++) {
-            fm_builder_str(fm_builder_child(b, 0), (fm_str){"abc" + k, 1});
+            fm_builder_str(fm_builder_child(b, 0), (fm_str){&"abc"[k], 1});
             random_lane(fm_builder_child(b, 1), t->fields[1].type);
         }
         fm_builder_end(b);
