@@ -326,8 +326,26 @@ static fm_status resolve_as_case(const resolving *r, fm_expr **args, int32_t n, 
                                 out, err);
 }
 
+/* int('5'), date(x) ...: casts by the name of their type. *out stays NULL for any other name. */
+static fm_status resolve_as_cast(const resolving *r, fm_expr **args, int32_t n, fm_expr **out, fm_error *err)
+{
+    const fm_type *type = fm_cast_function_type(r->arena, r->name);
+    *out = NULL;
+    if (!type) return FM_OK;
+    if (n != 1) {
+        const fm_function usage = {.name = "cast", .args_min = 1, .args_max = 1, .usage = "type(x), a cast"};
+        resolving counted = *r;
+        counted.function = &usage;
+        return fail_count(&counted, n, err);
+    }
+    FM_TRY(fm_expr_cast(r->arena, r->conf, args[0], type, true, false, out, err));
+    (*out)->implicit = true; /* its text is that of its argument */
+    (*out)->pos = r->pos;
+    return FM_OK;
+}
+
 /* dateadd(unit, n, t) and datediff(unit, a, b) with a unit in front are other functions. */
-static const char *unit_form(fm_str name)
+const char *fm_unit_form(fm_str name)
 {
     if (fm_str_eq_ci(name, FM_STR("dateadd")) || fm_str_eq_ci(name, FM_STR("date_add"))) return "timestampadd";
     if (fm_str_eq_ci(name, FM_STR("datediff")) || fm_str_eq_ci(name, FM_STR("date_diff")) ||
@@ -349,12 +367,13 @@ fm_status fm_call_resolve(fm_arena *arena, const fm_session_conf *conf, fm_str n
         r.function = fm_function_find(FM_STR("negative"));
     else if (n_args == 1 && fm_str_eq(name, FM_STR("+")))
         r.function = fm_function_find(FM_STR("positive"));
-    else if (n_args == 3 && unit_form(name))
-        r.function = fm_function_find(fm_str_c(unit_form(name)));
+    else if (n_args == 3 && fm_unit_form(name))
+        r.function = fm_function_find(fm_str_c(fm_unit_form(name)));
     else
         r.function = fm_function_find(name);
     if (!r.function) {
         FM_TRY(resolve_as_case(&r, args, n_args, out, err));
+        if (!*out) FM_TRY(resolve_as_cast(&r, args, n_args, out, err));
         if (*out) return FM_OK;
     }
     if (!r.function) return fail_unknown(name, pos, err);

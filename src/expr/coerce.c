@@ -237,6 +237,24 @@ static fm_status fail_cast(const fm_session_conf *conf, const fm_expr *cast, fm_
     return st;
 }
 
+const fm_type *fm_cast_function_type(fm_arena *arena, fm_str name)
+{
+    static const struct {
+        const char *name;
+        fm_type_id id;
+    } names[] = {
+        {"boolean", FM_TYPE_BOOL}, {"tinyint", FM_TYPE_I8}, {"smallint", FM_TYPE_I16}, {"int", FM_TYPE_I32},
+        {"bigint", FM_TYPE_I64}, {"float", FM_TYPE_F32}, {"double", FM_TYPE_F64},
+        {"decimal", FM_TYPE_DECIMAL}, {"date", FM_TYPE_DATE}, {"timestamp", FM_TYPE_TIMESTAMP},
+        {"binary", FM_TYPE_BINARY}, {"string", FM_TYPE_STRING},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (!fm_str_eq_ci(name, fm_str_c(names[i].name))) continue;
+        return names[i].id == FM_TYPE_DECIMAL ? fm_type_decimal(arena, 10, 0) : fm_type_simple(names[i].id);
+    }
+    return NULL;
+}
+
 /* A literal that an implicit cast applies to is cast at once; one that cannot be stays, to fail when run. */
 static fm_expr *folded(fm_arena *arena, const fm_session_conf *conf, const fm_expr *e,
                        const fm_type *to)

@@ -16,6 +16,8 @@ const fm_type *fm_type_common_of(fm_arena *arena, const fm_session_conf *conf,
                                  fm_expr *const *args, int32_t n);
 /* Whether an implicit cast from -> to is allowed (store and function arguments). */
 bool fm_type_implicit(const fm_session_conf *conf, const fm_type *from, const fm_type *to);
+/* The type that a call by that name casts to (int, bigint, string, date, ...); NULL for other names. */
+const fm_type *fm_cast_function_type(fm_arena *arena, fm_str name);
 /* e as `to`: e itself when it is of that type, a folded literal or a CAST node else; resolved. Checks that the
  * cast exists (explicit rules when is_explicit): DATATYPE_MISMATCH.CAST_WITHOUT_SUGGESTION. */
 fm_status fm_expr_cast(fm_arena *arena, const fm_session_conf *conf, fm_expr *e, const fm_type *to,

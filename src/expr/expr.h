@@ -99,6 +99,10 @@ bool fm_expr_same(const fm_expr *a, const fm_expr *b);
 /* Calls visit for every node, parents first; stops and returns false when visit does. */
 bool fm_expr_walk(const fm_expr *e, bool (*visit)(const fm_expr *e, void *ctx), void *ctx);
 
+/* dateadd, datediff and kin with three arguments, a unit first, are timestampadd and timestampdiff: that name; NULL
+ * for other names. */
+const char *fm_unit_form(fm_str name);
+
 /* SQL text in Spark's form, as column names and messages show it: "(v + 1)", "sum(amount)",
  * "CAST(a AS STRING)", "window(ts, 10 seconds)". */
 void fm_expr_sql(const fm_expr *e, fm_strbuf *out);

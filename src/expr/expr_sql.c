@@ -212,6 +212,15 @@ static bool add_spelled(fm_str name, fm_strbuf *out)
     return false;
 }
 
+static bool is_cast_name(fm_str name)
+{
+    static const char *const names[] = {"boolean", "tinyint", "smallint", "int", "bigint", "float",
+                                        "double", "decimal", "date", "timestamp", "binary", "string"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (fm_str_eq_ci(name, fm_str_c(names[i]))) return true;
+    return false;
+}
+
 /* Calls whose texts are their own. False: none of them. */
 static bool add_special_call(const fm_expr *e, fm_str name, fm_strbuf *out, const lambda_names *in)
 {
@@ -220,6 +229,13 @@ static bool add_special_call(const fm_expr *e, fm_str name, fm_strbuf *out, cons
         add_lower(name, out);
         add_wrapped("(", e->args[0], " FROM ", out, in);
         add_wrapped("", e->args[1], ")", out, in);
+    } else if (e->n_args == 1 && e->kind == FM_EXPR_UNRESOLVED_CALL && is_cast_name(name)) {
+        put(e->args[0], out, in); /* a cast that nobody wrote as CAST is not shown */
+    } else if (e->n_args == 3 && fm_unit_form(name)) {
+        fm_strbuf_add_c(out, fm_unit_form(name));
+        fm_strbuf_add_c(out, "(");
+        add_list(e->args, e->n_args, out, in);
+        fm_strbuf_add_c(out, ")");
     } else if (fm_str_eq_ci(name, FM_STR("if")) && e->n_args == 3) {
         fm_strbuf_add_c(out, "(IF(");
         add_list(e->args, e->n_args, out, in);

@@ -69,37 +69,56 @@ static bool is_zero(const fm_vec *v, int64_t i)
     }
 }
 
+/* nullif(x, 0). bound: the number a text is compared as, or NULL. */
 static fm_status nullifzero(fm_call *call, const fm_vec *args, fm_vec *out)
 {
     uint64_t *keep = fm_arena_buffer(call->arena, (size_t)fm_bit_words(call->rows) * 8, false);
+    fm_vec number = args[0];
     if (!keep) return fm_no_memory(call->arena, call->err);
+    if (call->bound) FM_TRY(as_type(call, &args[0], call->bound, &number));
     fm_bits_fill(keep, call->rows);
     for (int64_t i = 0; i < call->rows; i++)
-        if (is_zero(&args[0], i)) fm_bit_clear(keep, i);
+        if (!fm_vec_is_null(&number, i) && is_zero(&number, i)) fm_bit_clear(keep, i);
     return fm_vec_mask(out, &args[0], keep, call->arena, call->err);
 }
 
-/* Null lanes hold 0 already. */
-static fm_status zeroifnull(fm_call *call, const fm_vec *args, fm_vec *out)
+static fm_status bind_nullifzero(fm_bind *b, fm_error *err)
 {
-    (void)call;
-    *out = args[0];
-    out->validity = NULL;
+    const fm_type *type = b->args[0]->type;
+    b->nullable = true;
+    b->returns = type;
+    if (type->id == FM_TYPE_NULL) b->returns = b->cast_args[0] = fm_type_i32();
+    else if (type->id == FM_TYPE_STRING) b->bound = b->conf->ansi ? fm_type_i64() : fm_type_i32();
+    else if (!fm_type_is_numeric(type))
+        return fm_fail_bind(b, err, "BINARY_OP_DIFF_TYPES",
+                            "the left and right operands of the binary operator have incompatible types (%s "
+                            "and %s).",
+                            type, fm_type_i32());
     return FM_OK;
 }
 
-static fm_status bind_number(fm_bind *b, fm_error *err)
+/* coalesce(x, 0). Null lanes of numbers hold 0 already. */
+static fm_status zeroifnull(fm_call *call, const fm_vec *args, fm_vec *out)
 {
-    (void)err;
-    b->returns = b->args[0]->type->id == FM_TYPE_NULL ? fm_type_i32() : b->args[0]->type;
-    b->cast_args[0] = b->returns;
-    b->nullable = true;
+    fm_view zero = fm_view_of("0", 1);
+    if (args[0].type->id != FM_TYPE_STRING) {
+        *out = args[0];
+        out->validity = NULL;
+        return FM_OK;
+    }
+    for (int64_t i = 0; i < call->rows; i++)
+        fm_vec_view_out(out)[i] = fm_vec_is_null(&args[0], i) ? zero : fm_vec_view(&args[0])[i];
     return FM_OK;
 }
 
 static fm_status bind_zeroifnull(fm_bind *b, fm_error *err)
 {
-    FM_TRY(bind_number(b, err));
+    const fm_type *type = fm_type_common(b->arena, b->conf, b->args[0]->type, fm_type_i32());
+    if (!type)
+        return fm_fail_bind(b, err, "DATA_DIFF_TYPES",
+                            "Input to `coalesce` should all be the same type, but there are %s and %s.",
+                            b->args[0]->type, fm_type_i32());
+    b->returns = b->cast_args[0] = type;
     b->nullable = false;
     return FM_OK;
 }
@@ -261,9 +280,9 @@ static fm_status assert_true(fm_call *call, const fm_vec *args, fm_vec *out)
 
 ENTRY(nullif, 2, 2, bind_nullif, nullif, .args = {FM_ARG_ANY, FM_ARG_ANY, FM_ARG_END}, .can_fail = true,
       .usage = "nullif(a, b)", .since = "2.0.0", .doc = "Returns null where a equals b, else a.");
-ENTRY(nullifzero, 1, 1, bind_number, nullifzero, .args = {FM_ARG_NUMERIC, FM_ARG_END},
+ENTRY(nullifzero, 1, 1, bind_nullifzero, nullifzero, .args = {FM_ARG_ANY, FM_ARG_END}, .can_fail = true,
       .usage = "nullifzero(x)", .since = "4.0.0", .doc = "Returns null where x is 0, else x.");
-ENTRY(zeroifnull, 1, 1, bind_zeroifnull, zeroifnull, .args = {FM_ARG_NUMERIC, FM_ARG_END},
+ENTRY(zeroifnull, 1, 1, bind_zeroifnull, zeroifnull, .args = {FM_ARG_ANY, FM_ARG_END},
       .usage = "zeroifnull(x)", .since = "4.0.0", .doc = "Returns 0 where x is null, else x.");
 ENTRY(nanvl, 2, 2, bind_nanvl, nanvl, .args = {FM_ARG_NUMERIC, FM_ARG_NUMERIC, FM_ARG_END},
       .usage = "nanvl(a, b)", .since = "1.5.0", .doc = "Returns b where a is NaN, else a.");

@@ -582,10 +582,14 @@ static fm_status settle_interval(reader *r, int32_t i)
     } else {
         for (;;) {
             bool negative = negative_all && first;
+            int32_t behind = k; /* a sign without value and unit belongs to what follows the interval */
             while (!first && (peek(t, k)->kind == FM_TK_MINUS_SIGN || peek(t, k)->kind == FM_TK_PLUS)) negative ^= peek(t, k++)->kind == FM_TK_MINUS_SIGN;
             const fm_token *value = peek(t, k);
             bool has_value = value->kind == FM_TK_STRING || value->kind == FM_TK_INTEGER || value->kind == FM_TK_DECIMAL;
-            if (!has_value || !interval_unit(peek(t, k + 1)->text, &field, &name) || peek(t, k + 1)->kind == FM_TK_STRING) break;
+            if (!has_value || !interval_unit(peek(t, k + 1)->text, &field, &name) || peek(t, k + 1)->kind == FM_TK_STRING) {
+                k = behind;
+                break;
+            }
             if (is_word(peek(t, k + 2), "TO") && interval_unit(peek(t, k + 3)->text, &to, &name) && first && value->kind == FM_TK_STRING) {
                 widen(w, field, true);
                 widen(w, to, false);
