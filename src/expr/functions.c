@@ -19,7 +19,9 @@
     X(op_ge)                   \
     X(op_item)                 \
     X(op_bit_xor)              \
+    X(acos)                    \
     X(add_months)              \
+    X(aggregate)               \
     X(array)                   \
     X(array_append)            \
     X(array_compact)           \
@@ -37,14 +39,21 @@
     X(array_union)             \
     X(arrays_overlap)          \
     X(ascii)                   \
+    X(asin)                    \
     X(assert_true)             \
+    X(atan)                    \
+    X(atan2)                   \
     X(bit_length)              \
     X(btrim)                   \
+    X(cbrt)                    \
     X(coalesce)                \
     X(concat)                  \
     X(concat_ws)               \
     X(contains)                \
     X(convert_timezone)        \
+    X(cos)                     \
+    X(cosh)                    \
+    X(cot)                     \
     X(crc32)                   \
     X(current_date)            \
     X(current_timestamp)       \
@@ -61,19 +70,27 @@
     X(dayname)                 \
     X(dayofweek)               \
     X(dayofyear)               \
+    X(degrees)                 \
     X(op_int_div)              \
+    X(e)                       \
     X(element_at)              \
     X(elt)                     \
     X(endswith)                \
+    X(exists)                  \
+    X(exp)                     \
+    X(expm1)                   \
     X(extract)                 \
+    X(filter)                  \
     X(find_in_set)             \
     X(flatten)                 \
+    X(forall)                  \
     X(from_unixtime)           \
     X(from_utc_timestamp)      \
     X(get)                     \
     X(greatest)                \
     X(hash)                    \
     X(hour)                    \
+    X(hypot)                   \
     X(initcap)                 \
     X(instr)                   \
     X(isfalse)                 \
@@ -89,8 +106,13 @@
     X(least)                   \
     X(left)                    \
     X(length)                  \
+    X(ln)                      \
     X(localtimestamp)          \
     X(locate)                  \
+    X(log)                     \
+    X(log10)                   \
+    X(log1p)                   \
+    X(log2)                    \
     X(lower)                   \
     X(lpad)                    \
     X(ltrim)                   \
@@ -102,6 +124,7 @@
     X(map)                     \
     X(map_contains_key)        \
     X(map_entries)             \
+    X(map_filter)              \
     X(map_keys)                \
     X(map_values)              \
     X(mask)                    \
@@ -118,29 +141,38 @@
     X(nullifzero)              \
     X(octet_length)            \
     X(overlay)                 \
+    X(pi)                      \
     X(pmod)                    \
     X(positive)                \
+    X(power)                   \
     X(quarter)                 \
+    X(radians)                 \
     X(raise_error)             \
     X(repeat)                  \
     X(replace)                 \
     X(reverse)                 \
     X(right)                   \
+    X(rint)                    \
     X(rpad)                    \
     X(rtrim)                   \
     X(second)                  \
     X(shiftleft)               \
     X(shiftright)              \
     X(shiftrightunsigned)      \
+    X(sin)                     \
+    X(sinh)                    \
     X(size)                    \
     X(slice)                   \
     X(sort_array)              \
     X(space)                   \
     X(split_part)              \
+    X(sqrt)                    \
     X(startswith)              \
     X(struct)                  \
     X(substring)               \
     X(substring_index)         \
+    X(tan)                     \
+    X(tanh)                    \
     X(timestamp_micros)        \
     X(timestamp_millis)        \
     X(timestamp_seconds)       \
@@ -151,6 +183,8 @@
     X(to_timestamp_ntz)        \
     X(to_unix_timestamp)       \
     X(to_utc_timestamp)        \
+    X(transform)               \
+    X(transform_values)        \
     X(translate)               \
     X(trim)                    \
     X(trunc)                   \
@@ -176,6 +210,7 @@
     X(xxhash64)                \
     X(year)                    \
     X(zeroifnull)              \
+    X(zip_with)                \
     X(op_bit_or)               \
     X(op_bit_not)
 
