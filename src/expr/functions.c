@@ -19,6 +19,7 @@
     X(op_ge)                   \
     X(op_item)                 \
     X(op_bit_xor)              \
+    X(abs)                     \
     X(acos)                    \
     X(add_months)              \
     X(aggregate)               \
@@ -44,8 +45,10 @@
     X(atan)                    \
     X(atan2)                   \
     X(bit_length)              \
+    X(bround)                  \
     X(btrim)                   \
     X(cbrt)                    \
+    X(ceil)                    \
     X(coalesce)                \
     X(concat)                  \
     X(concat_ws)               \
@@ -83,6 +86,7 @@
     X(filter)                  \
     X(find_in_set)             \
     X(flatten)                 \
+    X(floor)                   \
     X(forall)                  \
     X(from_unixtime)           \
     X(from_utc_timestamp)      \
@@ -153,12 +157,14 @@
     X(reverse)                 \
     X(right)                   \
     X(rint)                    \
+    X(round)                   \
     X(rpad)                    \
     X(rtrim)                   \
     X(second)                  \
     X(shiftleft)               \
     X(shiftright)              \
     X(shiftrightunsigned)      \
+    X(sign)                    \
     X(sin)                     \
     X(sinh)                    \
     X(size)                    \
