@@ -152,6 +152,9 @@ static bool is_empty(fm_str text, size_t from, size_t to)
 static fm_status own_text(fm_arena *arena, fm_str *text, fm_error *err)
 {
     if (text->len > FM_SQL_TEXT_SIZE_MAX) return fm_fail(err, FM_LIMIT, "FLOODMARK_SQL_TOO_LONG", "The SQL text has %zu bytes; at most %d are taken.", text->len, FM_SQL_TEXT_SIZE_MAX);
+    /* The lexer knows the end by its NUL: one within the text would stop it there for ever. */
+    const char *nul = text->len ? memchr(text->ptr, 0, text->len) : NULL;
+    if (nul) return fm_fail(err, FM_INVALID, "PARSE_SYNTAX_ERROR", "The SQL text holds a zero byte, at byte %zu: take it out.", (size_t)(nul - text->ptr));
     *text = fm_arena_str(arena, *text);
     return text->ptr ? FM_OK : fm_no_memory(arena, err);
 }
