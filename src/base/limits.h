@@ -11,6 +11,7 @@ enum {
     FM_WORKERS_MAX = 64,            /* threads of one query; at most one per virtual shard */
     FM_EXPR_DEPTH_MAX = 500,        /* nesting of a SQL expression or subquery */
     FM_PLAN_DEPTH_MAX = 1000,       /* nesting of plan nodes: views upon views, long chains of withColumn() */
+    FM_EXPR_NODES_MAX = 1 << 20,    /* parts of a statement, shared ones each time: what walks it ends soon */
     FM_TYPE_DEPTH_MAX = 64,         /* nesting of array, map and struct */
     FM_JSON_DEPTH_MAX = 1000,       /* nesting of JSON input, as Jackson's default */
     FM_SQL_TEXT_SIZE_MAX = 16 << 20, /* bytes of one job file */

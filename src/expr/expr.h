@@ -77,6 +77,7 @@ struct fm_expr {
     const void *bound;    /* what the entry's bind made of the constant arguments; lives with the tree */
     const struct fm_plan *plan;
     int32_t depth;        /* levels of nodes below, as parsed; bounded by FM_EXPR_DEPTH_MAX */
+    int32_t nodes;        /* nodes of the tree, as parsed, shared ones each time; bounded by FM_EXPR_NODES_MAX */
     fm_str sql;           /* original text of the node where the parser knows it: names columns */
 };
 

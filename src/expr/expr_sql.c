@@ -124,7 +124,6 @@ static bool add_operator(const fm_expr *e, fm_str name, fm_strbuf *out, const la
         const char *name, *before, *after;
     } unary[] = {
         {"-", "(- ", ")"},           {"+", "(+ ", ")"},
-        {"negative", "(- ", ")"},
         {"positive", "(+ ", ")"},    {"~", "~", ""},
         {"isnull", "(", " IS NULL)"}, {"isnotnull", "(", " IS NOT NULL)"},
         {"istrue", "(", " <=> true)"}, {"isfalse", "(", " <=> false)"},
@@ -133,9 +132,6 @@ static bool add_operator(const fm_expr *e, fm_str name, fm_strbuf *out, const la
         {"not", "(NOT ", ")"}, {"!", "(NOT ", ")"},
     };
     if (e->n_args == 1) {
-        /* The parser calls the operator by this name, too; the text tells. */
-        if (fm_str_eq_ci(name, FM_STR("negative")) && e->sql.len && e->sql.ptr[0] != '-')
-            return false;
         for (size_t i = 0; i < sizeof unary / sizeof unary[0]; i++)
             if (fm_str_eq_ci(name, fm_str_c(unary[i].name))) {
                 add_wrapped(unary[i].before, e->args[0], unary[i].after, out, in);

@@ -181,6 +181,7 @@ struct fm_plan {
     fm_explain_mode explain_mode;
     fm_str what;                /* SHOW, DROP, DESCRIBE: "TABLES", "VIEW", "FUNCTION" */
     fm_str sql;                 /* commands: the statement's text */
+    int32_t depth, nodes;       /* as parsed, of plans and expressions below: as in fm_expr */
 };
 
 fm_plan *fm_plan_new(fm_arena *arena, fm_plan_kind kind, fm_pos pos);
