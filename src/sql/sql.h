@@ -1,4 +1,19 @@
-/* sql/sql.h: text -> unresolved plans. */
+/* sql/sql.h: text -> unresolved plans. The language is docs/sql.md.
+ *
+ * How what has no node of its own is written in the plan:
+ *     TIMESTAMP '...'        FM_EXPR_CAST of a string literal, its name "TIMESTAMP": the session's zone decides, so the
+ *                            analyzer folds it. That the text is a timestamp was checked. DATE and TIMESTAMP_NTZ are literals
+ *     operators              FM_EXPR_UNRESOLVED_CALL by their sign; a sign in front of x is "-" or "+" with one argument
+ *     x BETWEEN a AND b      FM_EXPR_AND named "between" over x >= a, x <= b, which share x
+ *     CASE x WHEN a          FM_EXPR_CASE over x = a
+ *     (a, b)                 call of struct; * EXCEPT (a): string literals in the star's args
+ *     percentile_cont(p) WITHIN GROUP (ORDER BY x)  percentile_cont(x, p); with DESC percentile_cont(x, 1 - p)
+ *     f(key => x)            of table functions: FM_EXPR_ALIAS
+ *     (query) in FROM        FM_PLAN_SUBQUERY_ALIAS "__auto_generated_subquery_name", below the alias that is given
+ *     DELAY OF INTERVAL      delay_us, a month as 31 days; delay_text as written
+ *     TABLESAMPLE            exprs[0]: the size; what: PERCENT or ROWS
+ *     RESET                  FM_PLAN_SET with what "RESET"; RESET key: an option without a value
+ *     CREATE VIEW v USING    FM_PLAN_CREATE_TABLE, temporary */
 #ifndef FM_SQL_SQL_H
 #define FM_SQL_SQL_H
 

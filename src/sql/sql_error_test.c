@@ -131,7 +131,7 @@ static const struct {
     {"SELECT CAST(a AS QUUX)", 1, 18, FM_INVALID, "UNSUPPORTED_DATATYPE",
      "Unsupported data type \"QUUX\"."},
     {"SELECT CAST(a AS ARRAY<INT)", 1, 18, FM_INVALID, "PARSE_SYNTAX_ERROR",
-     "in the type 'ARRAY<INT'"},
+     "the type 'ARRAY<INT'"},
     {"SELECT CAST(a INT)", 1, 15, FM_INVALID, "PARSE_SYNTAX_ERROR",
      "Expected here: an operator, AS, '(' or '.'."},
     {"SELECT a LIKE 'x' ESCAPE 'ab'", 1, 26, FM_INVALID, "INVALID_ESCAPE_CHAR",
