@@ -167,7 +167,7 @@ static fm_status describe_sources(fm_stream *s, const fm_batch_plan *plan, const
         source->type->description(source, &text);
         sources[i] = (fm_progress_source){
             .description = fm_arena_str(scratch, fm_strbuf_str(&text)),
-            .start = s->starts[i],
+            .start = fm_arena_str(scratch, s->starts[i]), /* the batch that is told moves it on */
             .end = plan->offsets.ends[i],
             .latest = plan->latest[i],
             .rows = plan->has_data ? result->source_rows[i] : 0,
