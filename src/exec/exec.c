@@ -1,15 +1,24 @@
 /* exec/exec.c: a query ready to run: its tree, its sink, what it tells of a micro-batch. */
+#include "base/limits.h"
 #include "base/time_text.h"
 #include "exec/exec_impl.h"
 
 enum { STATEFUL_MAX = 64, LATE_SINKS_MAX = 64, WATERMARKS_MAX = 64 };
+
+/* Where the rows of one worker leave. */
+typedef struct fm_way_out {
+    fm_exec *exec;
+    int32_t worker;
+} fm_way_out;
 
 struct fm_exec {
     fm_arena *arena;
     fm_exec_env env;
     fm_output_mode mode;
     bool is_stream;
-    fm_tree tree;
+    fm_crew *crew;
+    fm_forest forest;
+    struct fm_way_out *ways_out;        /* [workers] */
     int32_t next_operator, next_stream;
     fm_stateful stateful[STATEFUL_MAX]; /* by operator id */
     int32_t n_stateful;
@@ -18,7 +27,7 @@ struct fm_exec {
     fm_late_sink *late_sinks[LATE_SINKS_MAX];
     int32_t n_late_sinks;
     fm_sink *sink;
-    fm_sink_writer *writer;             /* while a micro-batch writes */
+    fm_sink_writer *writers[FM_WORKERS_MAX]; /* while a micro-batch writes */
     const fm_type *sink_schema;
     int32_t *sink_columns;              /* of the plan's output that are not hidden */
     const fm_emit *collect;
@@ -29,7 +38,7 @@ struct fm_exec {
 fm_status fm_exec_add_stateful(fm_exec *exec, int32_t operator_id, fm_op *op, bool closes_by_time, fm_error *err)
 {
     if (operator_id >= STATEFUL_MAX) return fm_fail(err, FM_LIMIT, "FLOODMARK_TOO_MANY_OPERATORS", "A query can have %d stateful operators.", STATEFUL_MAX);
-    exec->stateful[operator_id] = (fm_stateful){.op = op, .closes_by_time = closes_by_time, .counted_twice = exec->tree.under_sort};
+    exec->stateful[operator_id] = (fm_stateful){.op = op, .closes_by_time = closes_by_time, .counted_twice = exec->forest.trees[0].under_sort};
     if (operator_id >= exec->n_stateful) exec->n_stateful = operator_id + 1;
     return FM_OK;
 }
@@ -53,16 +62,19 @@ fm_status fm_exec_add_late_sink(fm_exec *exec, fm_late_sink *late, fm_error *err
 /* Rows leave without the hidden columns. */
 static fm_status give_out(void *ctx, const fm_batch *batch, fm_error *err)
 {
-    fm_exec *exec = ctx;
+    const fm_way_out *way = ctx;
+    fm_exec *exec = way->exec;
+    fm_sink_writer *writer = exec->writers[way->worker];
+    fm_arena *arena = exec->forest.trees[way->worker].batch;
     int32_t n = exec->sink_schema->n_fields;
-    fm_vec *columns = fm_arena_array(exec->tree.batch, fm_vec, n);
+    fm_vec *columns = fm_arena_array(arena, fm_vec, n);
 
     if (batch->rows == 0) return FM_OK;
-    if (!columns) return fm_no_memory(exec->tree.batch, err);
+    if (!columns) return fm_no_memory(arena, err);
     for (int32_t i = 0; i < n; i++) columns[i] = batch->columns[exec->sink_columns[i]];
     fm_batch out = {.schema = exec->sink_schema, .rows = batch->rows, .columns = columns};
     if (exec->collect) return exec->collect->push(exec->collect->ctx, &out, err);
-    return exec->writer ? exec->sink->type->write(exec->writer, &out, err) : FM_OK; /* no writer: the sink has this batch already */
+    return writer ? exec->sink->type->write(writer, &out, err) : FM_OK; /* no writer: the sink has this batch already */
 }
 
 static fm_status plan_way_out(fm_exec *exec, const fm_plan *plan, fm_error *err)
@@ -88,8 +100,8 @@ static fm_status list_sources(fm_exec *exec, fm_error *err)
     exec->sources = fm_arena_array(exec->arena, fm_exec_source, exec->next_stream);
     if (!exec->sources) return fm_no_memory(exec->arena, err);
     exec->n_sources = exec->next_stream;
-    for (int32_t i = 0; i < exec->tree.n_leaves; i++) {
-        const fm_leaf *leaf = &exec->tree.leaves[i];
+    for (int32_t i = 0; i < exec->forest.trees[0].n_leaves; i++) {
+        const fm_leaf *leaf = &exec->forest.trees[0].leaves[i];
         if (leaf->stream_index >= 0) exec->sources[leaf->stream_index] = (fm_exec_source){leaf->source, leaf->node->plan->table};
     }
     return FM_OK;
@@ -103,6 +115,24 @@ static fm_status open_sink(fm_exec *exec, const fm_sink_spec *sink, fm_error *er
     if (!type) return fm_fail(err, FM_INVALID, "DATA_SOURCE_NOT_FOUND", "There is no sink '%.*s'.", FM_STR_ARG(sink->format));
     spec.schema = exec->sink_schema;
     return type->open(exec->env.sinks, &spec, exec->arena, &exec->sink, err);
+}
+
+/* Hidden columns left out, rows that are collected come one after the other. */
+static fm_status build_forest(fm_exec *exec, const fm_plan *plan, const fm_sink_spec *sink, int64_t state_version, fm_error *err)
+{
+    int32_t n = exec->env.workers < 1 ? 1 : exec->env.workers > FM_WORKERS_MAX ? FM_WORKERS_MAX : exec->env.workers;
+    fm_emit *ways = fm_arena_array(exec->arena, fm_emit, n);
+    fm_tree first = {.exec = exec, .arena = exec->arena, .env = &exec->env, .mode = exec->mode, .is_stream = exec->is_stream, .next_operator = &exec->next_operator, .next_stream = &exec->next_stream, .state_version = state_version};
+
+    first.query_id = fm_arena_str(exec->arena, sink ? sink->query_id : FM_STR(""));
+    exec->ways_out = fm_arena_array(exec->arena, fm_way_out, n);
+    if (!ways || !exec->ways_out || !first.query_id.ptr) return fm_no_memory(exec->arena, err);
+    for (int32_t i = 0; i < n; i++) {
+        exec->ways_out[i] = (fm_way_out){exec, i};
+        ways[i] = (fm_emit){.ctx = &exec->ways_out[i], .push = give_out};
+    }
+    FM_TRY(fm_crew_new(n, exec->env.pin_threads, &exec->crew, err));
+    return fm_forest_build(&exec->forest, exec->crew, &first, ways, exec->collect != NULL, plan, err);
 }
 
 fm_status fm_exec_open(const fm_exec_env *env, const fm_plan *plan, fm_output_mode mode, const fm_sink_spec *sink,
@@ -125,11 +155,8 @@ fm_status fm_exec_open(const fm_exec_env *env, const fm_plan *plan, fm_output_mo
         if (copy) *copy = *collect;
         exec->collect = copy;
     }
-    exec->tree = (fm_tree){.exec = exec, .arena = arena, .env = &exec->env, .mode = mode, .is_stream = exec->is_stream, .next_operator = &exec->next_operator, .next_stream = &exec->next_stream, .state_version = state_version};
-    exec->tree.root_out = (fm_emit){.ctx = exec, .push = give_out};
-    exec->tree.query_id = fm_arena_str(arena, sink ? sink->query_id : FM_STR(""));
     fm_status st = plan_way_out(exec, plan, err);
-    if (st == FM_OK) st = fm_tree_build(&exec->tree, plan, err);
+    if (st == FM_OK) st = build_forest(exec, plan, sink, state_version, err);
     if (st == FM_OK) st = list_sources(exec, err);
     if (st == FM_OK && sink) st = open_sink(exec, sink, err);
     if (st == FM_OK) *out = exec;
@@ -140,7 +167,8 @@ fm_status fm_exec_open(const fm_exec_env *env, const fm_plan *plan, fm_output_mo
 void fm_exec_close(fm_exec *exec)
 {
     if (!exec) return;
-    fm_tree_close(&exec->tree);
+    fm_forest_close(&exec->forest);
+    fm_crew_free(exec->crew);
     for (int32_t i = 0; i < exec->n_late_sinks; i++) fm_late_sink_close(exec->late_sinks[i]);
     if (exec->sink) exec->sink->type->close(exec->sink);
     fm_arena_free(exec->arena);
@@ -177,11 +205,47 @@ bool fm_exec_wants_batch(const fm_exec *exec, int64_t global_us)
 
 /* ---- Running ----------------------------------------------------------------------------------------------- */
 
-static fm_status run_tree(fm_exec *exec, const fm_op_batch *mb, const fm_exec_input *input, fm_error *err)
+static fm_status run_forest(fm_exec *exec, const fm_op_batch *mb, const fm_exec_input *input, fm_error *err)
 {
-    for (int32_t i = 0; i < exec->n_watermarks; i++) fm_op_watermark_begin(exec->watermarks[i]);
     for (int32_t i = 0; i < exec->n_late_sinks; i++) fm_late_sink_begin(exec->late_sinks[i]);
-    return fm_tree_run(&exec->tree, mb, input, err);
+    return fm_forest_run(&exec->forest, mb, input, err);
+}
+
+static fm_status open_writers(fm_exec *exec, fm_error *err)
+{
+    for (int32_t i = 0; i < exec->forest.n; i++) FM_TRY(exec->sink->type->writer_open(exec->sink, i, &exec->writers[i], err));
+    return FM_OK;
+}
+
+/* Writers are closed at once: each may have a file to sync. */
+typedef struct closing {
+    fm_exec *exec;
+    fm_status st[FM_WORKERS_MAX];
+    fm_error err[FM_WORKERS_MAX];
+} closing;
+
+static void close_writer(void *ctx, int32_t worker)
+{
+    closing *c = ctx;
+    fm_sink_writer *writer = c->exec->writers[worker];
+
+    if (writer) c->st[worker] = c->exec->sink->type->writer_close(writer, &c->err[worker]);
+    c->exec->writers[worker] = NULL;
+}
+
+static fm_status close_writers(fm_exec *exec, fm_error *err)
+{
+    closing *c = fm_arena_one(exec->forest.trees[0].batch, closing);
+
+    if (!c) return fm_no_memory(exec->forest.trees[0].batch, err);
+    c->exec = exec;
+    fm_crew_run(exec->crew, close_writer, c);
+    for (int32_t i = 0; i < exec->forest.n; i++) {
+        if (c->st[i] == FM_OK) continue;
+        if (err) *err = c->err[i];
+        return c->st[i];
+    }
+    return FM_OK;
 }
 
 /* The sink has batch N already when a run died after its commit: it is computed again for the state, and not written. */
@@ -189,17 +253,12 @@ static fm_status run_into_sink(fm_exec *exec, const fm_op_batch *mb, const fm_ex
 {
     const fm_sink_type *type = exec->sink->type;
     int64_t batch_id = mb->run->batch_id, rows = -1, late;
-    fm_sink_writer *writer = NULL;
 
-    FM_TRY(type->begin(exec->sink, batch_id, 1, &result->sink_skipped, err));
-    fm_status st = result->sink_skipped ? FM_OK : type->writer_open(exec->sink, 0, &writer, err);
-    exec->writer = writer;
-    if (st == FM_OK) st = run_tree(exec, mb, input, err);
-    exec->writer = NULL;
-    if (writer) {
-        fm_status closed = type->writer_close(writer, st == FM_OK ? err : NULL);
-        if (st == FM_OK) st = closed;
-    }
+    FM_TRY(type->begin(exec->sink, batch_id, exec->forest.n, &result->sink_skipped, err));
+    fm_status st = result->sink_skipped ? FM_OK : open_writers(exec, err);
+    if (st == FM_OK) st = run_forest(exec, mb, input, err);
+    fm_status closed = result->sink_skipped ? FM_OK : close_writers(exec, st == FM_OK ? err : NULL);
+    if (st == FM_OK) st = closed;
     for (int32_t i = 0; st == FM_OK && i < exec->n_late_sinks; i++) {
         st = fm_late_sink_commit(exec->late_sinks[i], batch_id, &late, err);
         result->late_rows_kept += late;
@@ -236,12 +295,14 @@ static fm_status tell(fm_exec *exec, fm_arena *arena, fm_exec_result *result, fm
         fm_op *op = exec->stateful[i].op;
         if (op->type->windows) result->n_windows = op->type->windows(op, result->windows, FM_WINDOWS_TOLD_MAX);
     }
-    for (int32_t i = 0; i < exec->tree.n_leaves; i++) {
-        const fm_leaf *leaf = &exec->tree.leaves[i];
-        if (leaf->stream_index < 0) continue;
-        result->source_rows[leaf->stream_index] = leaf->rows;
-        result->input_rows += leaf->rows;
-        result->bad_rows += leaf->bad;
+    for (int32_t i = 0; i < exec->forest.trees[0].n_leaves; i++) {
+        int32_t stream = exec->forest.trees[0].leaves[i].stream_index;
+        for (int32_t w = 0; w < exec->forest.n && stream >= 0; w++) {
+            const fm_leaf *leaf = &exec->forest.trees[w].leaves[i];
+            result->source_rows[stream] += leaf->rows;
+            result->input_rows += leaf->rows;
+            result->bad_rows += leaf->bad;
+        }
     }
     for (int32_t i = 0; i < exec->n_watermarks; i++) fm_op_watermark_stats(exec->watermarks[i], &result->event_times[i]);
     for (int32_t i = 0; i < exec->n_stateful; i++) {
@@ -263,7 +324,7 @@ fm_status fm_exec_run(fm_exec *exec, const fm_run_context *run, const fm_exec_in
     *result = (fm_exec_result){.output_rows = -1};
     if (!watermarks) return fm_no_memory(arena, err);
     for (int32_t i = 0; i < exec->n_stateful && late_us; i++) watermarks[i] = (fm_op_watermarks){late_us[i], evict_us[i]};
-    FM_TRY(exec->sink ? run_into_sink(exec, &mb, input, result, err) : run_tree(exec, &mb, input, err));
+    FM_TRY(exec->sink ? run_into_sink(exec, &mb, input, result, err) : run_forest(exec, &mb, input, err));
     FM_TRY(commit_state(exec, &mb, err));
     return tell(exec, arena, result, err);
 }

@@ -2,10 +2,13 @@
 #ifndef FM_EXEC_EXEC_IMPL_H
 #define FM_EXEC_EXEC_IMPL_H
 
+#include "exec/crew.h"
+#include "exec/exchange.h"
 #include "exec/operator.h"
 #include "exec/query.h"
 
 typedef struct fm_tree fm_tree;
+typedef struct fm_forest fm_forest;
 typedef struct fm_node fm_node;
 typedef struct fm_late_sink fm_late_sink;
 
@@ -13,7 +16,8 @@ typedef struct fm_late_sink fm_late_sink;
 struct fm_node {
     fm_tree *tree;
     const fm_plan *plan;
-    fm_op *op;
+    fm_op *op;             /* NULL in the trees of other workers when it stands at worker 0 alone, too */
+    fm_exchange *inlet;    /* of one that stands at worker 0 alone: where the others send their rows; NULL: one worker */
     fm_node *parent;       /* NULL: the root, whose rows leave the tree */
     int32_t input;         /* which child of the parent it is */
     fm_emit up;            /* hands a batch to the parent */
@@ -28,32 +32,53 @@ typedef struct fm_leaf {
     int64_t rows, bad;     /* of the micro-batch */
 } fm_leaf;
 
-/* A tree of operators with all it needs to run on one thread. Rows leave through `root_out`. */
+/* A tree of operators with all it needs to run on one worker. Rows leave through `root_out`. All trees of a forest have
+ * the same nodes and leaves, by number. */
 struct fm_tree {
+    fm_forest *forest;
+    int32_t worker;
     fm_exec *exec;
-    fm_arena *arena;       /* the query's: operators */
+    fm_arena *arena;       /* the query's: operators; only while building */
+    fm_arena *evals;       /* evaluators, which keep things there as they run: of this worker alone */
     fm_arena *batch;       /* one batch on its way up; reset by whoever starts it */
+    bool busy;             /* a batch is on its way up */
     const fm_exec_env *env;
     fm_output_mode mode;
     bool is_stream;
-    fm_str query_id;       /* of the checkpoint: late sinks know their own batches by it; empty: a batch query */
     const fm_op_batch *mb; /* the micro-batch under way */
     fm_emit root_out;
     fm_node **nodes;       /* children before parents: the order of finish */
     int32_t n_nodes, cap_nodes;
+    fm_op **made;          /* operators in the order they were made: the same in every tree of a forest */
+    int32_t n_made, cap_made;
     fm_leaf *leaves;
     int32_t n_leaves, cap_leaves;
     int32_t *next_operator;   /* numbers stateful operators; shared by trees of one query */
     int32_t *next_stream;
     int64_t state_version;
+    fm_str query_id;       /* of the checkpoint: sinks of late rows tell by it whose batches they have */
     bool under_sort;       /* while building: a global sort stands above, and no LIMIT on top of it */
 };
 
-/* Builds the tree of a plan. Sources are opened, state is loaded. */
-fm_status fm_tree_build(fm_tree *tree, const fm_plan *plan, fm_error *err);
-void fm_tree_close(fm_tree *tree);
+/* The trees of all workers. */
+struct fm_forest {
+    fm_crew *crew;
+    int32_t n;
+    fm_tree *trees;        /* [n] */
+    bool single_root;      /* rows leave at worker 0 alone, in the order of the input */
+    fm_exchange *root_inlet; /* then, with several workers */
+    fm_exchange *sharing;  /* shares out pieces where rows change no worker; NULL: one worker */
+};
+
+/* Builds the trees of a plan, each like `first`, whose fields up to next_stream are set. Sources are opened, state is
+ * loaded. crew: whose workers they are for. root_out[n]: of each tree. */
+fm_status fm_forest_build(fm_forest *forest, fm_crew *crew, const fm_tree *first, const fm_emit *root_out, bool single_root,
+                          const fm_plan *plan, fm_error *err);
+void fm_forest_close(fm_forest *forest);
 /* Reads every batch leaf to its end, and each stream leaf over its range (input NULL: no streams); then finish. */
-fm_status fm_tree_run(fm_tree *tree, const fm_op_batch *mb, const fm_exec_input *input, fm_error *err);
+fm_status fm_forest_run(fm_forest *forest, const fm_op_batch *mb, const fm_exec_input *input, fm_error *err);
+/* The operator of worker 0 that the one being made in this tree is the twin of; NULL in its own. */
+fm_op *fm_tree_twin(const fm_tree *tree);
 
 /* The columns of a node as a STRUCT. NULL: out of memory. */
 const fm_type *fm_plan_schema(fm_arena *arena, const fm_plan *plan);
@@ -84,8 +109,10 @@ int64_t fm_window_end(const fm_window_spec *w, int64_t window);
 /* The last window whose end is at or before a time; INT64_MIN for INT64_MIN. */
 int64_t fm_last_window_ended(const fm_window_spec *w, int64_t time_us);
 
-/* The watermark node's numbers of the micro-batch under way; reset by fm_op_watermark_begin. */
-void fm_op_watermark_begin(fm_op *op);
+/* The exchange that takes rows to the owners of their keys; NULL: one worker. */
+fm_exchange *fm_op_aggregate_exchange(const fm_op *op);
+
+/* The watermark node's numbers of the micro-batch under way, of all workers. */
 void fm_op_watermark_stats(const fm_op *op, fm_event_time_stats *out);
 
 /* Whether a stateful operator wants a micro-batch without data, once the watermark is past what it last evicted with. */
@@ -98,14 +125,16 @@ typedef struct fm_stateful {
 fm_status fm_exec_add_stateful(fm_exec *exec, int32_t operator_id, fm_op *op, bool closes_by_time, fm_error *err);
 fm_status fm_exec_add_watermark(fm_exec *exec, fm_op *op, fm_error *err);
 
-/* Opens an operator's state. */
-fm_status fm_tree_state(fm_tree *tree, int32_t operator_id, uint32_t value_size, fm_str schema,
+/* Opens an operator's state, cut into parts. */
+fm_status fm_tree_state(fm_tree *tree, int32_t operator_id, int32_t parts, uint32_t value_size, fm_str schema,
                         const fm_state_codec *codec, fm_state **out, fm_error *err);
 
 /* Rows that missed a window: to a sink of their own (exec/late_rows.c). NULL lateness.late_format: *out NULL. */
 /* child: whose rows are seen, late_row_id among their columns. */
 fm_status fm_late_sink_open(fm_tree *tree, const fm_plan *plan, const fm_plan *child, const char *operator_name, fm_late_sink **out, fm_error *err);
-void fm_late_sink_begin(fm_late_sink *late);
+/* One more worker's way in to the same sink. */
+fm_status fm_late_sink_join(fm_tree *tree, fm_late_sink *main, fm_late_sink **out, fm_error *err);
+void fm_late_sink_begin(fm_late_sink *late); /* all of them */
 /* Lane `row` of the late-row column missed the window [start, end). Lanes with the same source that follow each other
  * are one row. time_us: its event time. */
 fm_status fm_late_sink_add(fm_late_sink *late, const fm_op_batch *mb, const fm_vec *late_rows, int32_t row,

@@ -14,6 +14,7 @@ typedef struct missed {
 } missed;
 
 struct fm_late_sink {
+    fm_late_sink *next;       /* the way in of the next worker; its sink is NULL */
     fm_arena *arena;          /* one micro-batch's rows */
     fm_arena *query;
     fm_sink *sink;
@@ -92,7 +93,18 @@ fm_status fm_late_sink_open(fm_tree *tree, const fm_plan *plan, const fm_plan *c
     return open_sink(tree, plan, late, err);
 }
 
-void fm_late_sink_begin(fm_late_sink *late)
+fm_status fm_late_sink_join(fm_tree *tree, fm_late_sink *main, fm_late_sink **out, fm_error *err)
+{
+    fm_late_sink *late = fm_arena_one(tree->arena, fm_late_sink);
+
+    *out = late;
+    if (!late) return fm_no_memory(tree->arena, err);
+    *late = (fm_late_sink){.next = main->next, .arena = fm_arena_new(0), .query = main->query, .operator_name = main->operator_name, .row_type = main->row_type, .schema = main->schema};
+    main->next = late; /* closed with it from here on */
+    return late->arena ? FM_OK : fm_no_memory(NULL, err);
+}
+
+static void begin_one(fm_late_sink *late)
 {
     fm_arena_reset(late->arena);
     late->row = late->late = NULL;
@@ -101,6 +113,11 @@ void fm_late_sink_begin(fm_late_sink *late)
     late->rows = 0;
     late->open = false;
     late->told_rows.len = 0;
+}
+
+void fm_late_sink_begin(fm_late_sink *late)
+{
+    for (; late; late = late->next) begin_one(late);
 }
 
 static int by_start(const missed *a, const missed *b) { return (a->start_us > b->start_us) - (a->start_us < b->start_us); }
@@ -202,13 +219,14 @@ fm_status fm_late_sink_add_windows(fm_late_sink *late, const fm_op_batch *mb, co
     return FM_OK;
 }
 
-static fm_status write_rows(fm_late_sink *late, fm_error *err)
+/* The rows of one worker. */
+static fm_status write_one(fm_late_sink *late, const fm_sink_type *type, fm_sink_writer *writer, fm_error *err)
 {
     fm_vec rows, lates;
-    fm_sink_writer *writer;
-    const fm_sink_type *type = late->sink->type;
     int32_t n = late->row_type->n_fields;
 
+    if (late->rows == 0) return FM_OK;
+    close_row(late);
     FM_TRY(fm_builder_finish(late->row, &rows, err));
     FM_TRY(fm_builder_finish(late->late, &lates, err));
     late->told_rows = rows;
@@ -218,45 +236,59 @@ static fm_status write_rows(fm_late_sink *late, fm_error *err)
     memcpy(columns, rows.children, (size_t)n * sizeof *columns);
     columns[n] = lates;
     fm_batch all = {.schema = late->schema, .rows = rows.len, .columns = columns};
-    FM_TRY(type->writer_open(late->sink, 0, &writer, err));
-    fm_status st = type->write(writer, &all, err);
+    return type->write(writer, &all, err);
+}
+
+static fm_status write_rows(fm_late_sink *main, fm_error *err)
+{
+    const fm_sink_type *type = main->sink->type;
+    fm_sink_writer *writer;
+
+    FM_TRY(type->writer_open(main->sink, 0, &writer, err));
+    fm_status st = FM_OK;
+    for (fm_late_sink *late = main; st == FM_OK && late; late = late->next) st = write_one(late, type, writer, err);
     fm_status closed = type->writer_close(writer, st == FM_OK ? err : NULL);
     return st == FM_OK ? closed : st;
 }
 
-fm_status fm_late_sink_commit(fm_late_sink *late, int64_t batch_id, int64_t *rows, fm_error *err)
+fm_status fm_late_sink_commit(fm_late_sink *main, int64_t batch_id, int64_t *rows, fm_error *err)
 {
-    const fm_sink_type *type = late->sink->type;
+    const fm_sink_type *type = main->sink->type;
     bool skip = false;
     int64_t written;
 
-    *rows = late->rows;
-    if (late->rows == 0) return FM_OK; /* nothing missed a window: no file */
-    close_row(late);
-    FM_TRY(type->begin(late->sink, batch_id, 1, &skip, err));
+    *rows = 0;
+    for (const fm_late_sink *late = main; late; late = late->next) *rows += late->rows;
+    if (*rows == 0) return FM_OK; /* nothing missed a window: no file */
+    FM_TRY(type->begin(main->sink, batch_id, 1, &skip, err));
     if (skip) return FM_OK;
-    fm_status st = write_rows(late, err);
-    if (st == FM_OK) st = type->commit(late->sink, batch_id, &written, err);
-    if (st != FM_OK) type->abort(late->sink, batch_id);
+    fm_status st = write_rows(main, err);
+    if (st == FM_OK) st = type->commit(main->sink, batch_id, &written, err);
+    if (st != FM_OK) type->abort(main->sink, batch_id);
     return fm_context(err, st, "keeping late rows");
 }
 
-fm_status fm_late_sink_tell(fm_late_sink *late, const fm_zone *zone, fm_arena *arena, fm_late_text *out, int32_t *n, fm_error *err)
+static void tell_one(const fm_late_sink *late, const fm_zone *zone, fm_arena *arena, fm_strbuf *text, fm_late_text *out, int32_t *n)
 {
-    fm_strbuf text = {0};
-
     for (int32_t i = 0; i < late->told_rows.len && *n < FM_LATE_TEXTS_MAX; i++) {
         const fm_vec *fields = late->told_late.children;
         fm_late_text *t = &out[(*n)++];
-        fm_strbuf_clear(&text);
-        fm_value_text(&late->told_rows, i, zone, &text);
-        *t = (fm_late_text){.row = fm_arena_str(arena, fm_strbuf_str(&text)), .late_us = fm_vec_i64(&fields[3])[i]};
+        fm_strbuf_clear(text);
+        fm_value_text(&late->told_rows, i, zone, text);
+        *t = (fm_late_text){.row = fm_arena_str(arena, fm_strbuf_str(text)), .late_us = fm_vec_i64(&fields[3])[i]};
         if (!fm_vec_is_null(&fields[5], i)) t->source = fm_arena_str(arena, fm_vec_str(&fields[5], i));
         if (fields[1].offsets[i + 1] == fields[1].offsets[i]) continue;
         int32_t last = fields[1].offsets[i + 1] - 1;
         t->start_us = fm_vec_i64(&fields[1].children[0].children[0])[last];
         t->end_us = fm_vec_i64(&fields[1].children[0].children[1])[last];
     }
+}
+
+fm_status fm_late_sink_tell(fm_late_sink *late, const fm_zone *zone, fm_arena *arena, fm_late_text *out, int32_t *n, fm_error *err)
+{
+    fm_strbuf text = {0};
+
+    for (; late; late = late->next) tell_one(late, zone, arena, &text, out, n);
     bool ok = fm_strbuf_ok(&text);
     fm_strbuf_fini(&text);
     return ok ? FM_OK : fm_no_memory(arena, err);
@@ -265,5 +297,5 @@ fm_status fm_late_sink_tell(fm_late_sink *late, const fm_zone *zone, fm_arena *a
 void fm_late_sink_close(fm_late_sink *late)
 {
     if (late->sink) late->sink->type->close(late->sink);
-    fm_arena_free(late->arena);
+    for (; late; late = late->next) fm_arena_free(late->arena);
 }

@@ -132,7 +132,7 @@ static fm_status values_finish(fm_op *op, const fm_op_batch *mb, fm_arena *arena
 
 fm_status fm_op_values_new(fm_tree *tree, const fm_plan *plan, fm_op **out, fm_error *err)
 {
-    static const fm_op_type type = {.name = "LocalTableScan", .finish = values_finish};
+    static const fm_op_type type = {.name = "LocalTableScan", .placement = FM_OP_SINGLE, .finish = values_finish};
     values *self = fm_arena_one(tree->arena, values);
 
     if (!self) return fm_no_memory(tree->arena, err);

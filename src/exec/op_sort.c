@@ -87,7 +87,7 @@ static void sort_close(fm_op *op) { fm_rows_fini(&((sort *)op)->rows); }
 
 fm_status fm_op_sort_new(fm_tree *tree, const fm_plan *plan, fm_op **out, fm_error *err)
 {
-    static const fm_op_type type = {.name = "Sort", .begin = sort_begin, .push = sort_push, .finish = sort_finish, .close = sort_close};
+    static const fm_op_type type = {.name = "Sort", .placement = FM_OP_SINGLE, .begin = sort_begin, .push = sort_push, .finish = sort_finish, .close = sort_close};
     sort *self = fm_arena_one(tree->arena, sort);
     int32_t n = plan->n_output, k = plan->n_exprs;
     fm_field *fields = fm_arena_array(tree->arena, fm_field, n + k);
@@ -207,7 +207,7 @@ static void limit_close(fm_op *op) { fm_state_close(((limit *)op)->state); }
 fm_status fm_op_limit_new(fm_tree *tree, const fm_plan *plan, int32_t operator_id, fm_op **out, fm_error *err)
 {
     static const fm_op_type type = {
-        .name = "Limit", .spark_name = "globalLimit", .begin = limit_begin, .push = limit_push, .finish = limit_finish,
+        .name = "Limit", .spark_name = "globalLimit", .placement = FM_OP_SINGLE, .begin = limit_begin, .push = limit_push, .finish = limit_finish,
         .commit = limit_commit, .maintain = limit_maintain, .stats = limit_stats, .close = limit_close,
     };
     limit *self = fm_arena_one(tree->arena, limit);
@@ -219,6 +219,6 @@ fm_status fm_op_limit_new(fm_tree *tree, const fm_plan *plan, int32_t operator_i
     self->offset = plan->offset;
     *out = &self->base;
     if (operator_id < 0) return FM_OK;
-    FM_TRY(fm_tree_state(tree, operator_id, 8, FM_STR("keys:; values: limit(bigint)"), NULL, &self->state, err));
+    FM_TRY(fm_tree_state(tree, operator_id, 1, 8, FM_STR("keys:; values: limit(bigint)"), NULL, &self->state, err));
     return fm_exec_add_stateful(tree->exec, operator_id, &self->base, false, err);
 }

@@ -7,6 +7,7 @@
 
 typedef struct watermark {
     fm_op base;
+    struct watermark *next; /* the copy of the next worker */
     int32_t column;       /* the event time, or a window struct */
     bool is_window;       /* then its end counts */
     int32_t node_id;
@@ -42,29 +43,39 @@ static fm_status watermark_push(fm_op *op, const fm_op_batch *mb, int32_t input,
     return out->push(out->ctx, in, err);
 }
 
-void fm_op_watermark_begin(fm_op *op)
+static fm_status watermark_begin(fm_op *op, const fm_op_batch *mb, fm_error *err)
 {
     watermark *self = (watermark *)op;
 
     self->count = 0;
     self->sum_ms = 0;
     self->min_us = self->max_us = 0;
+    return FM_OK;
 }
 
 void fm_op_watermark_stats(const fm_op *op, fm_event_time_stats *out)
 {
-    const watermark *self = (const watermark *)op;
+    const watermark *first = (const watermark *)op;
+    int64_t min_us = INT64_MAX, max_us = INT64_MIN;
+    fm_i128 sum_ms = 0;
 
-    *out = (fm_event_time_stats){.node_id = self->node_id, .delay_us = self->delay_us, .count = self->count};
-    if (self->count == 0) return;
-    out->min_ms = fm_floor_div(self->min_us, FM_US_PER_MS);
-    out->max_ms = fm_floor_div(self->max_us, FM_US_PER_MS);
-    out->avg_ms = (double)self->sum_ms / (double)self->count;
+    *out = (fm_event_time_stats){.node_id = first->node_id, .delay_us = first->delay_us};
+    for (const watermark *w = first; w; w = w->next) {
+        if (w->count == 0) continue;
+        out->count += w->count;
+        sum_ms += w->sum_ms;
+        min_us = w->min_us < min_us ? w->min_us : min_us;
+        max_us = w->max_us > max_us ? w->max_us : max_us;
+    }
+    if (out->count == 0) return;
+    out->min_ms = fm_floor_div(min_us, FM_US_PER_MS);
+    out->max_ms = fm_floor_div(max_us, FM_US_PER_MS);
+    out->avg_ms = (double)sum_ms / (double)out->count;
 }
 
 fm_status fm_op_watermark_new(fm_tree *tree, const fm_plan *plan, fm_op **out, fm_error *err)
 {
-    static const fm_op_type type = {.name = "EventTimeWatermark", .push = watermark_push};
+    static const fm_op_type type = {.name = "EventTimeWatermark", .begin = watermark_begin, .push = watermark_push};
     watermark *self = fm_arena_one(tree->arena, watermark);
 
     if (!self) return fm_no_memory(tree->arena, err);
@@ -76,5 +87,11 @@ fm_status fm_op_watermark_new(fm_tree *tree, const fm_plan *plan, fm_op **out, f
     self->node_id = plan->node_id;
     self->delay_us = plan->delay_us;
     *out = &self->base;
+    watermark *twin = (watermark *)fm_tree_twin(tree);
+    if (twin) {
+        self->next = twin->next;
+        twin->next = self;
+        return FM_OK;
+    }
     return tree->is_stream && plan->streaming ? fm_exec_add_watermark(tree->exec, &self->base, err) : FM_OK;
 }

@@ -1,16 +1,16 @@
 /* exec/operator.h: the contract of physical operators.
  *
- * Operators form a tree that rows are pushed up through: from scans to the sink. The tree is cut into stages at
- * exchanges. Below the first exchange one copy of each operator runs per worker on the splits that the worker took;
- * above it, one copy per virtual shard runs on the rows that hash to the shard, always in the order of the
- * input, so that the results do not depend on the number of workers.
+ * Operators form a tree that rows are pushed up through: from scans to the sink. There is a tree per worker. Rows
+ * stay at the worker that read them until an operator needs them elsewhere: at the owner of their key (KEYED), or at
+ * one place (SINGLE). There they arrive in the order of the input, so that results do not hang on the number of workers.
  *
  *   begin    a micro-batch begins
  *   push     one batch in, any number of batches out, during the input of a micro-batch
  *   finish   the input is over: emit, evict, hand on
  *   commit   the state of the batch is made durable (version batch_id + 1)
  *
- * An operator that keeps nothing has NULL for finish and commit. */
+ * finish runs at each worker for KEYED operators, else at worker 0. commit, maintain, stats and windows are asked of worker
+ * 0's copy, for all. An operator that keeps nothing has NULL for finish and commit. */
 #ifndef FM_EXEC_OPERATOR_H
 #define FM_EXEC_OPERATOR_H
 
@@ -59,9 +59,17 @@ typedef struct fm_op_window {
     int64_t start_us, end_us, groups;
 } fm_op_window;
 
+/* Where copies of an operator stand. */
+typedef enum fm_op_placement {
+    FM_OP_LOCAL,               /* one per worker, on the rows that the worker has */
+    FM_OP_KEYED,               /* one per worker; it sends rows to the owner of their key by itself, and each finishes its own */
+    FM_OP_SINGLE               /* at worker 0 alone, which gets all rows in the order of the input */
+} fm_op_placement;
+
 typedef struct fm_op_type {
     const char *name;          /* as EXPLAIN shows it: "Filter" */
     const char *spark_name;    /* stateful: operatorName of progress, "stateStoreSave" */
+    fm_op_placement placement;
     fm_status (*begin)(fm_op *op, const fm_op_batch *mb, fm_error *err); /* a micro-batch begins; or NULL */
     fm_status (*push)(fm_op *op, const fm_op_batch *mb, int32_t input, const fm_batch *in, fm_arena *arena,
                       const fm_emit *out, fm_error *err); /* input: which child, 0 or 1 */

@@ -31,14 +31,15 @@ fm_status fm_tree_eval(fm_tree *tree, const fm_expr *e, const fm_plan *input, fm
     if (!ids) return fm_no_memory(tree->arena, err);
     for (int32_t i = 0; i < n; i++) ids[i] = input->output[i].id;
     FM_TRY(fm_expr_bind(tree->arena, e, ids, n, &bound, err));
-    return fm_eval_new(tree->arena, tree->env->conf, bound, out, err);
+    return fm_eval_new(tree->evals, tree->env->conf, bound, out, err);
 }
 
-fm_status fm_tree_state(fm_tree *tree, int32_t operator_id, uint32_t value_size, fm_str schema,
+fm_status fm_tree_state(fm_tree *tree, int32_t operator_id, int32_t parts, uint32_t value_size, fm_str schema,
                         const fm_state_codec *codec, fm_state **out, fm_error *err)
 {
     fm_state_spec spec = {.fs = tree->env->fs, .operator_id = operator_id, .value_size = value_size, .schema = schema};
 
+    spec.parts = parts;
     if (codec) spec.codec = *codec;
     spec.in_memory = !tree->is_stream || !tree->env->checkpoint;
     if (!spec.in_memory) {
@@ -49,18 +50,78 @@ fm_status fm_tree_state(fm_tree *tree, int32_t operator_id, uint32_t value_size,
     return fm_state_open(&spec, tree->state_version, out, err);
 }
 
-/* ---- Building ---------------------------------------------------------------------------------------------- */
+/* ---- Handing on ------------------------------------------------------------------------------------------------- */
+
+/* A batch under way to worker 0. */
+typedef struct batch_parcel {
+    fm_batch batch;
+    int32_t input;
+} batch_parcel;
+
+static fm_status copy_batch(const fm_batch *in, fm_arena *arena, fm_batch *out, fm_error *err)
+{
+    fm_vec *columns = fm_arena_array(arena, fm_vec, in->schema->n_fields);
+
+    if (!columns) return fm_no_memory(arena, err);
+    for (int32_t i = 0; i < in->schema->n_fields; i++) FM_TRY(fm_vec_copy(&columns[i], &in->columns[i], arena, err));
+    *out = (fm_batch){.schema = in->schema, .rows = in->rows, .columns = columns};
+    return FM_OK;
+}
+
+static fm_status send_batch(fm_exchange *ex, int32_t worker, int32_t input, const fm_batch *batch, fm_error *err)
+{
+    if (fm_exchange_is_direct(ex, worker, 0)) {
+        batch_parcel here = {*batch, input};
+        return fm_exchange_direct(ex, worker, 0, &here, err);
+    }
+    fm_parcel *parcel = fm_exchange_parcel(ex);
+    batch_parcel *content = parcel ? fm_arena_one(parcel->arena, batch_parcel) : NULL;
+    fm_status st = content ? copy_batch(batch, parcel->arena, &content->batch, err) : fm_no_memory(NULL, err);
+    if (content) content->input = input;
+    if (st == FM_OK) parcel->content = content;
+    if (st == FM_OK) fm_exchange_send(ex, worker, 0, parcel);
+    else if (parcel) fm_exchange_discard(ex, parcel);
+    return st;
+}
 
 static fm_status push_up(void *ctx, const fm_batch *batch, fm_error *err)
 {
-    fm_node *node = ctx;
-    fm_node *parent = node->parent;
+    fm_node *node = ctx, *parent = node->parent;
     fm_tree *tree = node->tree;
 
     if (batch->rows == 0) return FM_OK;
+    if (!parent && tree->forest->root_inlet) return send_batch(tree->forest->root_inlet, tree->worker, 0, batch, err);
     if (!parent) return tree->root_out.push(tree->root_out.ctx, batch, err);
+    if (parent->inlet) return send_batch(parent->inlet, tree->worker, node->input, batch, err);
     return parent->op->type->push(parent->op, tree->mb, node->input, batch, tree->batch, &parent->up, err);
 }
+
+/* Between batches of its own, worker 0 gives back what an arrived batch needed. */
+static void reset_when_idle(fm_tree *tree)
+{
+    if (!tree->busy) fm_arena_reset(tree->batch);
+}
+
+static fm_status apply_at_node(void *ctx, int32_t receiver, const void *content, fm_error *err)
+{
+    fm_node *node = ctx;
+    fm_tree *tree = node->tree;
+    const batch_parcel *parcel = content;
+
+    reset_when_idle(tree);
+    return node->op->type->push(node->op, tree->mb, parcel->input, &parcel->batch, tree->batch, &node->up, err);
+}
+
+static fm_status apply_at_root(void *ctx, int32_t receiver, const void *content, fm_error *err)
+{
+    fm_tree *tree = ctx;
+    const batch_parcel *parcel = content;
+
+    reset_when_idle(tree);
+    return tree->root_out.push(tree->root_out.ctx, &parcel->batch, err);
+}
+
+/* ---- Building ---------------------------------------------------------------------------------------------------- */
 
 static fm_status add_node(fm_tree *tree, const fm_plan *plan, fm_node *parent, int32_t input, fm_node **out, fm_error *err)
 {
@@ -141,7 +202,8 @@ static fm_status build_read(fm_tree *tree, const fm_plan *plan, fm_node *node, f
             spec.metadata_dir = dir.ptr;
         }
     }
-    FM_TRY(type->open(tree->env->sources, &spec, tree->arena, &leaf.source, err));
+    if (tree->worker) leaf.source = tree->forest->trees[0].leaves[tree->n_leaves].source;
+    else FM_TRY(type->open(tree->env->sources, &spec, tree->arena, &leaf.source, err));
     FM_TRY(add_leaf(tree, &leaf, err)); /* from here on it is closed with the tree */
     return type->reader_open(leaf.source, tree->arena, &tree->leaves[tree->n_leaves - 1].reader, err);
 }
@@ -186,6 +248,62 @@ static bool is_stateful(const fm_tree *tree, const fm_plan *plan)
            (plan->kind == FM_PLAN_LIMIT && tree->mode == FM_MODE_APPEND);
 }
 
+/* Sort and limit, and rows that stand in the query itself: worker 0 alone. */
+static bool is_single(const fm_plan *plan)
+{
+    switch (plan->kind) {
+    case FM_PLAN_SORT:
+    case FM_PLAN_LIMIT:
+    case FM_PLAN_VALUES:
+    case FM_PLAN_ONE_ROW:
+    case FM_PLAN_EMPTY: return true;
+    default: return false;
+    }
+}
+
+static fm_status list_op(fm_tree *tree, fm_op *op, fm_error *err)
+{
+    if (tree->n_made == tree->cap_made) {
+        int32_t cap = tree->cap_made ? tree->cap_made * 2 : 16;
+        fm_op **more = fm_arena_array(tree->arena, fm_op *, cap);
+        if (!more) return fm_no_memory(tree->arena, err);
+        if (tree->n_made) memcpy(more, tree->made, (size_t)tree->n_made * sizeof *more);
+        tree->made = more;
+        tree->cap_made = cap;
+    }
+    tree->made[tree->n_made++] = op;
+    return FM_OK;
+}
+
+fm_op *fm_tree_twin(const fm_tree *tree) { return tree->worker ? tree->forest->trees[0].made[tree->n_made] : NULL; }
+
+/* The inlet of worker 0's node; the other trees' nodes send to it. */
+static fm_status make_inlet(fm_tree *tree, fm_node *node, fm_error *err)
+{
+    fm_node *first = node;
+
+    if (tree->forest->n == 1 || node->plan->n_children == 0) return FM_OK;
+    if (tree->worker == 0) return fm_exchange_new(tree->forest->n, 1, apply_at_node, node, &node->inlet, err);
+    for (int32_t i = 0; i < tree->forest->trees[0].n_nodes; i++) {
+        first = tree->forest->trees[0].nodes[i];
+        if (first->op == tree->forest->trees[0].made[tree->n_made]) break;
+    }
+    node->inlet = first->inlet;
+    return FM_OK;
+}
+
+static fm_status make_op(fm_tree *tree, const fm_plan *plan, int32_t operator_id, fm_node *node, fm_error *err)
+{
+    bool single = is_single(plan);
+
+    if (single) FM_TRY(make_inlet(tree, node, err));
+    if (single && tree->worker) return list_op(tree, NULL, err);
+    fm_status st = new_op(tree, plan, operator_id, &node->op, err);
+    if (node->op) node->op->operator_id = operator_id;
+    fm_status listed = list_op(tree, node->op, st == FM_OK ? err : NULL); /* from here on it is closed with the tree */
+    return st == FM_OK ? listed : st;
+}
+
 static fm_status build(fm_tree *tree, const fm_plan *plan, fm_node *parent, int32_t input, fm_error *err)
 {
     fm_node *node = NULL;
@@ -196,11 +314,10 @@ static fm_status build(fm_tree *tree, const fm_plan *plan, fm_node *parent, int3
         FM_TRY(build_read(tree, plan, node, err));
         return list_node(tree, node, err);
     }
+    if (plan->kind == FM_PLAN_SORT && !(parent && parent->plan->kind == FM_PLAN_LIMIT)) tree->under_sort = true;
     if (is_stateful(tree, plan)) operator_id = (*tree->next_operator)++; /* from the sink down: 0 is nearest to it */
     if (plan->kind == FM_PLAN_JOIN && plan->children[0]->streaming && plan->children[1]->streaming) return unsupported("Joins of two streams", "Join a stream with a table.", err);
-    if (plan->kind == FM_PLAN_SORT && !(parent && parent->plan->kind == FM_PLAN_LIMIT)) tree->under_sort = true;
-    FM_TRY(new_op(tree, plan, operator_id, &node->op, err));
-    node->op->operator_id = operator_id;
+    FM_TRY(make_op(tree, plan, operator_id, node, err));
     /* A join reads its table side by itself; only the other one is a child of the tree. */
     int32_t n = plan->kind == FM_PLAN_JOIN ? 1 : plan->n_children;
     for (int32_t i = 0; i < n; i++) {
@@ -211,85 +328,66 @@ static fm_status build(fm_tree *tree, const fm_plan *plan, fm_node *parent, int3
     return list_node(tree, node, err);
 }
 
-fm_status fm_tree_build(fm_tree *tree, const fm_plan *plan, fm_error *err)
+static fm_status build_tree(fm_forest *forest, int32_t worker, const fm_tree *first, const fm_emit *root_out, const fm_plan *plan, fm_error *err)
 {
-    tree->batch = fm_arena_new(tree->env->memory_budget);
-    if (!tree->batch) return fm_no_memory(NULL, err);
-    return build(tree, plan, NULL, 0, err);
+    fm_tree *tree = &forest->trees[worker];
+    int32_t operator_id = *first->next_operator, stream = *first->next_stream;
+
+    *tree = *first;
+    tree->forest = forest;
+    tree->worker = worker;
+    tree->root_out = root_out[worker];
+    tree->batch = fm_arena_new(first->env->memory_budget);
+    tree->evals = fm_arena_new(0);
+    if (!tree->batch || !tree->evals) return fm_no_memory(NULL, err);
+    if (worker) { /* the same numbers again */
+        tree->next_operator = &operator_id;
+        tree->next_stream = &stream;
+        operator_id = stream = 0;
+    }
+    FM_TRY(build(tree, plan, NULL, 0, err));
+    tree->next_operator = first->next_operator;
+    tree->next_stream = first->next_stream;
+    return FM_OK;
 }
 
-void fm_tree_close(fm_tree *tree)
+fm_status fm_forest_build(fm_forest *forest, fm_crew *crew, const fm_tree *first, const fm_emit *root_out, bool single_root,
+                          const fm_plan *plan, fm_error *err)
 {
-    for (int32_t i = 0; i < tree->n_nodes; i++) {
-        fm_op *op = tree->nodes[i]->op;
+    *forest = (fm_forest){.crew = crew, .n = fm_crew_size(crew), .single_root = single_root};
+    forest->trees = fm_arena_array(first->arena, fm_tree, forest->n);
+    if (!forest->trees) return fm_no_memory(first->arena, err);
+    for (int32_t i = 0; i < forest->n; i++) FM_TRY(build_tree(forest, i, first, root_out, plan, err));
+    if (forest->n == 1) return FM_OK;
+    if (single_root) FM_TRY(fm_exchange_new(forest->n, 1, apply_at_root, &forest->trees[0], &forest->root_inlet, err));
+    return fm_exchange_new(forest->n, 0, NULL, NULL, &forest->sharing, err);
+}
+
+static void close_tree(fm_tree *tree)
+{
+    /* Twins first: they borrow from worker 0's. */
+    for (int32_t i = 0; i < tree->n_made; i++) {
+        fm_op *op = tree->made[i];
         if (op && op->type->close) op->type->close(op);
+    }
+    for (int32_t i = 0; i < tree->n_nodes; i++) {
+        if (tree->worker == 0) fm_exchange_free(tree->nodes[i]->inlet);
     }
     for (int32_t i = 0; i < tree->n_leaves; i++) {
         fm_leaf *leaf = &tree->leaves[i];
         if (leaf->reader) leaf->reader->type->reader_close(leaf->reader);
-        if (leaf->source) leaf->source->type->close(leaf->source);
+        if (leaf->source && tree->worker == 0) leaf->source->type->close(leaf->source);
     }
     fm_arena_free(tree->batch);
-    tree->batch = NULL;
-    tree->n_nodes = tree->n_leaves = 0;
+    fm_arena_free(tree->evals);
+    tree->batch = tree->evals = NULL;
+    tree->n_nodes = tree->n_made = tree->n_leaves = 0;
 }
 
-/* ---- Running ----------------------------------------------------------------------------------------------- */
-
-static fm_status push_leaf(void *ctx, const fm_batch *batch, fm_error *err)
+void fm_forest_close(fm_forest *forest)
 {
-    fm_node *node = ctx;
-    fm_batch named = *batch;
-
-    fm_arena_reset(node->tree->batch);
-    fm_status st = push_up(node, &named, err);
-    return st;
-}
-
-static fm_status read_leaf(fm_tree *tree, fm_leaf *leaf, fm_str start, fm_str end, fm_error *err)
-{
-    fm_arena *arena = fm_arena_new(0);
-    const fm_source_type *type = leaf->source->type;
-    fm_split *splits = NULL;
-    int32_t n = 0;
-
-    if (!arena) return fm_no_memory(NULL, err);
-    fm_status st = type->plan_splits(leaf->source, start, end, 1, arena, &splits, &n, err);
-    for (int32_t i = 0; st == FM_OK && i < n; i++) {
-        st = type->reader_read(leaf->reader, &splits[i], push_leaf, leaf->node, tree->env->cancelled, err);
-        if (st == FM_OK && tree->env->cancelled && fm_wake_is_raised(tree->env->cancelled)) {
-            st = fm_fail(err, FM_CANCELLED, "FLOODMARK_CANCELLED", "The query was stopped.");
-        }
-    }
-    int64_t rows = 0, bad = 0;
-    type->reader_counts(leaf->reader, &rows, &bad);
-    leaf->rows += rows;
-    leaf->bad += bad;
-    fm_arena_free(arena);
-    return st;
-}
-
-fm_status fm_tree_run(fm_tree *tree, const fm_op_batch *mb, const fm_exec_input *input, fm_error *err)
-{
-    tree->mb = mb;
-    for (int32_t i = 0; i < tree->n_nodes; i++) {
-        fm_op *op = tree->nodes[i]->op;
-        if (op && op->type->begin) FM_TRY(op->type->begin(op, mb, err));
-    }
-    for (int32_t i = 0; i < tree->n_leaves; i++) {
-        fm_leaf *leaf = &tree->leaves[i];
-        bool is_stream = leaf->stream_index >= 0;
-        leaf->rows = leaf->bad = 0;
-        if (!is_stream) {
-            FM_TRY(read_leaf(tree, leaf, FM_STR(""), FM_STR(""), err));
-        } else if (input && !fm_str_eq(input[leaf->stream_index].start, input[leaf->stream_index].end)) {
-            FM_TRY(read_leaf(tree, leaf, input[leaf->stream_index].start, input[leaf->stream_index].end, err));
-        }
-    }
-    for (int32_t i = 0; i < tree->n_nodes; i++) {
-        fm_node *node = tree->nodes[i];
-        fm_arena_reset(tree->batch);
-        if (node->op && node->op->type->finish) FM_TRY(node->op->type->finish(node->op, mb, tree->batch, &node->up, err));
-    }
-    return FM_OK;
+    for (int32_t i = forest->n; forest->trees && i-- > 0;) close_tree(&forest->trees[i]);
+    fm_exchange_free(forest->root_inlet);
+    fm_exchange_free(forest->sharing);
+    *forest = (fm_forest){0};
 }
