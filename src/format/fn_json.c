@@ -43,14 +43,23 @@ static fm_status read_options(const fm_bind *b, int32_t i, fm_options *out, fm_e
 
 /* ---- from_json --------------------------------------------------------------------------------------------- */
 
+/* What a parser is made of. A parser learns from row to row and belongs to one thread, while an expression is shared by all
+ * workers: so each batch makes one of its own. */
+typedef struct json_call {
+    const fm_type *type;
+    fm_options options;
+    const fm_zone *zone;
+} json_call;
+
 static fm_status bind_from_json(fm_bind *b, fm_error *err)
 {
     fm_str schema;
     const fm_type *type;
-    fm_options options;
-    fm_json_parser *parser;
+    json_call *made = fm_arena_one(b->arena, json_call);
+    fm_json_parser *parser; /* made here only so that wrong options are said before the query runs */
     fm_error as_type = FM_ERROR_INIT;
 
+    if (!made) return fm_no_memory(b->arena, err);
     FM_TRY(constant_text(b, 1, "schema", &schema, err));
     if (fm_type_parse(b->arena, schema, &type, &as_type) != FM_OK) FM_TRY(fm_type_parse_ddl(b->arena, schema, &type, err));
     if (!fm_type_is_nested(type)) {
@@ -59,19 +68,22 @@ static fm_status bind_from_json(fm_bind *b, fm_error *err)
     }
     type = fm_type_as_nullable(b->arena, type);
     if (!type) return fm_no_memory(b->arena, err);
-    FM_TRY(read_options(b, 2, &options, err));
-    FM_TRY(fm_json_parser_new(b->arena, type, &options, b->conf->zone, &parser, err));
+    FM_TRY(read_options(b, 2, &made->options, err));
+    FM_TRY(fm_json_parser_new(b->arena, type, &made->options, b->conf->zone, &parser, err));
+    made->type = type;
+    made->zone = b->conf->zone;
     b->returns = type;
     b->nullable = true;
-    b->bound = parser;
+    b->bound = made;
     return FM_OK;
 }
 
 static fm_status from_json(fm_call *call, const fm_vec *args, fm_vec *out)
 {
-    /* The parser learns from row to row; a query's expressions are run by one thread. */
-    fm_json_parser *parser = (fm_json_parser *)(uintptr_t)call->bound;
+    const json_call *made = call->bound;
+    fm_json_parser *parser;
 
+    FM_TRY(fm_json_parser_new(call->arena, made->type, &made->options, made->zone, &parser, call->err));
     return fm_json_parse_vec(parser, &args[0], call->arena, out, call->err);
 }
 
