@@ -159,9 +159,9 @@ fm_status fm_options_check(const fm_options *options, const char *what, const ch
         bool known = false;
         for (int j = 0; j < n && !known; j++) known = fm_str_eq_ci(o->key, fm_str_c(names[j]));
         if (known) continue;
-        const char *nearest = fm_str_nearest(o->key, names, n);
-        return fm_fail_at(err, FM_INVALID, "FLOODMARK_UNKNOWN_OPTION", o->line, o->column, "%s has no option '%.*s'.%s%s%s", what,
-                          FM_STR_ARG(o->key), nearest ? " Did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+        char hint[FM_DID_YOU_MEAN_SIZE];
+        return fm_fail_at(err, FM_INVALID, "FLOODMARK_UNKNOWN_OPTION", o->line, o->column, "%s has no option '%.*s'.%s", what,
+                          FM_STR_ARG(o->key), fm_str_did_you_mean(o->key, names, n, hint));
     }
     return FM_OK;
 }

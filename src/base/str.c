@@ -117,6 +117,15 @@ const char *fm_str_nearest(fm_str text, const char *const *names, int n)
     return best_distance <= worth ? best : NULL;
 }
 
+const char *fm_str_did_you_mean(fm_str text, const char *const *names, int n, char out[FM_DID_YOU_MEAN_SIZE])
+{
+    const char *nearest = fm_str_nearest(text, names, n);
+
+    out[0] = 0;
+    if (nearest) snprintf(out, FM_DID_YOU_MEAN_SIZE, " Did you mean '%s'?", nearest);
+    return out;
+}
+
 void fm_strbuf_fini(fm_strbuf *buf)
 {
     free(buf->ptr);

@@ -40,6 +40,9 @@ bool fm_str_to_i64(fm_str text, int64_t *out);
 /* The name among names[n] that is closest to `text` (edit distance, case folded), or NULL when none
  * is near enough to be worth suggesting. */
 const char *fm_str_nearest(fm_str text, const char *const *names, int n);
+/* The same as the end of a message: " Did you mean 'x'?", or an empty text. Returns out. */
+enum { FM_DID_YOU_MEAN_SIZE = 96 };
+const char *fm_str_did_you_mean(fm_str text, const char *const *names, int n, char out[FM_DID_YOU_MEAN_SIZE]);
 
 /* Bytes being written, on the heap. Appending never fails at the call: a failed allocation is kept
  * and asked for once, with fm_strbuf_ok. ptr is always NUL-terminated once anything was appended. */

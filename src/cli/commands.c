@@ -110,11 +110,10 @@ static void print_story(void *ctx, const char *query, const char *text)
     fflush(stdout);
 }
 
-int cli_run(const cli_options *o)
+/* Runs a text as a job until it ends or is stopped; file: where the text comes from, for messages, or NULL. */
+static int run_job(const cli_options *o, const char *text, const char *file)
 {
-    const char *path = o->words[1];
-    char *text = cli_read_text(path);
-    floodmark_session *session = text ? cli_session(o) : NULL;
+    floodmark_session *session = cli_session(o);
     cli_progress *progress = session ? cli_progress_new(o->progress) : NULL;
     floodmark_error err = {0};
     floodmark_job_options options = {.trigger = o->trigger, .on_rows = print_rows, .on_progress = cli_progress_report, .on_story = o->story ? print_story : NULL, .ctx = progress};
@@ -131,11 +130,19 @@ int cli_run(const cli_options *o)
             signalled_job = NULL;
         }
         cli_progress_clear(progress);
-        if (code) cli_fail(path, &err);
+        if (code) cli_fail(file, &err);
         floodmark_job_free(job);
     }
     cli_progress_free(progress);
     floodmark_session_free(session);
+    return code;
+}
+
+int cli_run(const cli_options *o)
+{
+    char *text = cli_read_text(o->words[1]);
+    int code = text ? run_job(o, text, o->words[1]) : 1;
+
     free(text);
     return code;
 }
@@ -163,34 +170,9 @@ static int print_sql(const cli_options *o, const char *sql, const char *format)
 /* SQL on the command line may start streams, too: then it is a job. */
 int cli_sql(const cli_options *o)
 {
-    floodmark_session *session = cli_session(o);
-    cli_progress *progress = session ? cli_progress_new(o->progress) : NULL;
-    floodmark_error err = {0};
-    int code = 1;
+    bool is_table = strcmp(o->format, "table") == 0;
 
-    if (strcmp(o->format, "table") != 0) {
-        cli_progress_free(progress);
-        floodmark_session_free(session);
-        return print_sql(o, o->words[1], o->format);
-    }
-    if (progress) {
-        floodmark_job_options options = {.trigger = o->trigger, .on_rows = print_rows, .on_progress = cli_progress_report, .ctx = progress};
-        floodmark_session_on_print(session, print_console, progress);
-        catch_signals();
-        floodmark_job *job = floodmark_job_open(session, o->words[1], &options, &err);
-        if (job) {
-            signalled_job = job;
-            if (signals) floodmark_job_stop(job, 0);
-            code = floodmark_job_wait(job, -1, &err) < 0;
-            signalled_job = NULL;
-        }
-        cli_progress_clear(progress);
-        if (code) cli_fail(NULL, &err);
-        floodmark_job_free(job);
-    }
-    cli_progress_free(progress);
-    floodmark_session_free(session);
-    return code;
+    return is_table ? run_job(o, o->words[1], NULL) : print_sql(o, o->words[1], o->format);
 }
 
 /* The plan of a query, or of each query of a job file. */

@@ -30,3 +30,17 @@ fm_status fm_batch_filter(const fm_batch *in, const uint8_t *keep, fm_arena *are
     }
     return fm_batch_gather(in, rows, n, arena, out, err);
 }
+
+fm_status fm_batch_copy(const fm_batch *batch, const fm_type *schema, fm_arena *arena, const fm_batch **out,
+                        fm_error *err)
+{
+    int32_t n = schema->n_fields;
+    fm_vec *columns = fm_arena_array(arena, fm_vec, n);
+    fm_batch *copy = fm_arena_one(arena, fm_batch);
+
+    if (!columns || !copy) return fm_no_memory(arena, err);
+    for (int32_t c = 0; c < n; c++) FM_TRY(fm_vec_copy_as(&columns[c], &batch->columns[c], schema->fields[c].type, arena, err));
+    *copy = (fm_batch){.schema = schema, .rows = batch->rows, .columns = columns};
+    *out = copy;
+    return FM_OK;
+}

@@ -22,4 +22,9 @@ fm_status fm_batch_gather(const fm_batch *in, const int32_t *rows, int32_t n, fm
                           const fm_batch **out, fm_error *err);
 fm_status fm_batch_verify(const fm_batch *batch, fm_error *err);
 
+/* A deep copy in arena that owns everything but `schema`, which becomes its own: equal types, other names at most. For what
+ * outlives the batch and its types. */
+fm_status fm_batch_copy(const fm_batch *batch, const fm_type *schema, fm_arena *arena, const fm_batch **out,
+                        fm_error *err);
+
 #endif

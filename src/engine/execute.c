@@ -48,13 +48,13 @@ static fm_status create_table(fm_session *s, const fm_plan *p, fm_error *err)
     if (p->if_not_exists && fm_session_find(s, def.name)) return FM_OK;
     if (!type) {
         const char *names[64];
+        char hint[FM_DID_YOU_MEAN_SIZE];
         int n;
         const fm_source_type *const *all = fm_sources(&n);
         for (int i = 0; i < n && i < 64; i++) names[i] = all[i]->name;
-        const char *nearest = fm_str_nearest(def.format, names, n < 64 ? n : 64);
         return fm_fail_at(err, FM_INVALID, "DATA_SOURCE_NOT_FOUND", p->pos.line, p->pos.column,
-                          "There is no data source '%.*s'.%s%s%s", FM_STR_ARG(def.format),
-                          nearest ? " Did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+                          "There is no data source '%.*s'.%s", FM_STR_ARG(def.format),
+                          fm_str_did_you_mean(def.format, names, n < 64 ? n : 64, hint));
     }
     /* What can be said now is said now: options, and a schema that is fixed. An inferred one waits for its use, so that
      * a table may be declared before its files are there. */

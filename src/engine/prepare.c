@@ -96,15 +96,15 @@ static fm_status own_environment(fm_session *s, fm_arena *arena, const fm_option
 static fm_status find_sink(fm_session *s, const fm_start *start, const fm_sink_type **out, fm_error *err)
 {
     const char *names[64];
+    char hint[FM_DID_YOU_MEAN_SIZE];
     int n;
 
     *out = fm_sink_lookup(&s->sink_env, start->format);
     if (*out) return FM_OK;
     const fm_sink_type *const *all = fm_sinks(&n);
     for (int i = 0; i < n && i < 64; i++) names[i] = all[i]->name;
-    const char *nearest = fm_str_nearest(start->format, names, n < 64 ? n : 64);
-    return fm_fail(err, FM_INVALID, "DATA_SOURCE_NOT_FOUND", "There is no sink '%.*s'.%s%s%s", FM_STR_ARG(start->format),
-                   nearest ? " Did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+    return fm_fail(err, FM_INVALID, "DATA_SOURCE_NOT_FOUND", "There is no sink '%.*s'.%s", FM_STR_ARG(start->format),
+                   fm_str_did_you_mean(start->format, names, n < 64 ? n : 64, hint));
 }
 
 static fm_status result_schema(const fm_plan *plan, fm_arena *arena, const fm_type **out, fm_error *err)

@@ -42,14 +42,10 @@ static fm_status add_batch(fm_result *r, const fm_batch *batch, fm_error *err)
 fm_status fm_result_push(void *ctx, const fm_batch *batch, fm_error *err)
 {
     fm_result *r = ctx;
-    fm_batch *copy = fm_arena_one(r->arena, fm_batch);
-    int32_t n = batch->schema->n_fields;
-    fm_vec *columns = fm_arena_array(r->arena, fm_vec, n);
+    const fm_batch *copy;
 
     if (batch->rows == 0) return FM_OK;
-    if (!copy || !columns) return fm_no_memory(r->arena, err);
-    for (int32_t i = 0; i < n; i++) FM_TRY(fm_vec_copy_as(&columns[i], &batch->columns[i], r->schema->fields[i].type, r->arena, err));
-    *copy = (fm_batch){.schema = r->schema, .rows = batch->rows, .columns = columns};
+    FM_TRY(fm_batch_copy(batch, r->schema, r->arena, &copy, err));
     return add_batch(r, copy, err);
 }
 

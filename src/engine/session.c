@@ -128,7 +128,6 @@ fm_status fm_session_set(fm_session *s, fm_str key, fm_str value, fm_error *err)
 const fm_options *fm_session_settings(const fm_session *s) { return &s->settings; }
 const fm_session_conf *fm_session_conf_of(const fm_session *s) { return &s->conf; }
 fm_arena *fm_session_arena(fm_session *s) { return s->arena; }
-struct fm_memory_tables *fm_session_memory(fm_session *s) { return s->memory; }
 
 fm_exec_env fm_session_exec_env(fm_session *s)
 {

@@ -30,7 +30,6 @@ void fm_session_free(fm_session *session); /* its queries must be closed before;
 fm_status fm_session_set(fm_session *session, fm_str key, fm_str value, fm_error *err);
 const fm_options *fm_session_settings(const fm_session *session);
 const fm_session_conf *fm_session_conf_of(const fm_session *session);
-struct fm_memory_tables *fm_session_memory(fm_session *session);
 
 /* Declares a table (copied) or a view. replace=false: TABLE_OR_VIEW_ALREADY_EXISTS. The plan of a view is unresolved, is
  * analyzed at each use and must live as long as the session: fm_session_arena is the place for it. */

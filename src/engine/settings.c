@@ -56,9 +56,9 @@ static fm_status unknown_key(fm_str key, fm_error *err)
     int n = (int)(sizeof settings / sizeof settings[0]);
 
     for (int i = 0; i < n; i++) names[i] = settings[i].key;
-    const char *nearest = fm_str_nearest(key, names, n);
-    return fm_fail(err, FM_INVALID, "FLOODMARK_UNKNOWN_SETTING", "There is no setting '%.*s'.%s%s%s", FM_STR_ARG(key),
-                   nearest ? " Did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+    char hint[FM_DID_YOU_MEAN_SIZE];
+    return fm_fail(err, FM_INVALID, "FLOODMARK_UNKNOWN_SETTING", "There is no setting '%.*s'.%s", FM_STR_ARG(key),
+                   fm_str_did_you_mean(key, names, n, hint));
 }
 
 static fm_status bad_value(fm_str key, fm_str value, const char *accepted, fm_error *err)

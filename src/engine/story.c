@@ -118,5 +118,4 @@ void fm_story_tell(fm_story *story, const fm_progress *p, const fm_zone *zone, f
     tell_watermark(p, zone, out);
     story->n_windows = p->n_windows;
     if (p->n_windows) memcpy(story->windows, p->windows, (size_t)p->n_windows * sizeof *p->windows);
-    story->told_batches++;
 }

@@ -9,7 +9,6 @@
 typedef struct fm_story {
     fm_op_window windows[FM_WINDOWS_TOLD_MAX];
     int32_t n_windows;
-    int64_t told_batches;
 } fm_story;
 
 /* Appends the lines of one micro-batch; idle reports tell nothing. Times are shown in `zone`. */

@@ -26,14 +26,8 @@ void fm_rows_fini(fm_rows *rows)
 fm_status fm_rows_push(void *ctx, const fm_batch *batch, fm_error *err)
 {
     fm_rows *rows = ctx;
-    int32_t n = batch->schema->n_fields;
-    fm_batch *copy = fm_arena_one(rows->arena, fm_batch);
-    fm_vec *columns = fm_arena_array(rows->arena, fm_vec, n);
 
     if (batch->rows == 0) return FM_OK;
-    if (!copy || !columns) return fm_no_memory(rows->arena, err);
-    for (int32_t i = 0; i < n; i++) FM_TRY(fm_vec_copy(&columns[i], &batch->columns[i], rows->arena, err));
-    *copy = (fm_batch){.schema = rows->schema, .rows = batch->rows, .columns = columns};
     if (rows->n == rows->cap) {
         int32_t cap = rows->cap ? rows->cap * 2 : 16;
         const fm_batch **more = fm_arena_array(rows->arena, const fm_batch *, cap);
@@ -42,7 +36,8 @@ fm_status fm_rows_push(void *ctx, const fm_batch *batch, fm_error *err)
         rows->batches = more;
         rows->cap = cap;
     }
-    rows->batches[rows->n++] = copy;
+    FM_TRY(fm_batch_copy(batch, rows->schema, rows->arena, &rows->batches[rows->n], err));
+    rows->n++;
     rows->rows += batch->rows;
     return FM_OK;
 }

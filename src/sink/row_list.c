@@ -1,20 +1,6 @@
 /* sink/row_list.c: copies of batches. */
 #include "sink/row_list.h"
 
-fm_status fm_batch_copy(const fm_batch *batch, const fm_type *schema, fm_arena *arena, const fm_batch **out,
-                        fm_error *err)
-{
-    int32_t n = schema->n_fields;
-    fm_vec *columns = fm_arena_array(arena, fm_vec, n);
-    fm_batch *copy = fm_arena_one(arena, fm_batch);
-
-    if (!columns || !copy) return fm_no_memory(arena, err);
-    for (int32_t c = 0; c < n; c++) FM_TRY(fm_vec_copy_as(&columns[c], &batch->columns[c], schema->fields[c].type, arena, err));
-    *copy = (fm_batch){.schema = schema, .rows = batch->rows, .columns = columns};
-    *out = copy;
-    return FM_OK;
-}
-
 static fm_status first_rows(const fm_batch *batch, int32_t n, fm_arena *arena, const fm_batch **out, fm_error *err)
 {
     int32_t *rows = fm_arena_array(arena, int32_t, n);

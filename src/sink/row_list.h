@@ -18,8 +18,4 @@ fm_status fm_row_list_add(fm_row_list *list, const fm_batch *batch, int64_t rows
 void fm_row_list_reset(fm_row_list *list);
 void fm_row_list_fini(fm_row_list *list);
 
-/* A deep copy of a batch in arena, with the given schema. */
-fm_status fm_batch_copy(const fm_batch *batch, const fm_type *schema, fm_arena *arena, const fm_batch **out,
-                        fm_error *err);
-
 #endif

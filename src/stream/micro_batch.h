@@ -7,7 +7,6 @@
 /* What a query carries from micro-batch to micro-batch. */
 typedef struct fm_stream {
     const fm_query_spec *spec;
-    fm_arena *arena;            /* the query's */
     fm_checkpoint checkpoint;
     fm_exec *exec;
     const fm_exec_source *sources;

@@ -171,7 +171,6 @@ fm_status fm_query_open(const fm_query_spec *spec, fm_query **out, fm_error *err
     q->spec = *spec;
     q->arena = arena;
     q->stream.spec = &q->spec;
-    q->stream.arena = arena;
     q->scratch = fm_arena_new(0);
     q->stop = fm_wake_new();
     q->cancel = fm_wake_new();
@@ -345,7 +344,6 @@ void fm_query_stop(fm_query *q, bool now)
 }
 
 const char *fm_query_id(const fm_query *q) { return q->stream.checkpoint.query_id; }
-const char *fm_query_run_id(const fm_query *q) { return q->stream.run_id; }
 
 fm_progress_ref *fm_query_last_progress(fm_query *q)
 {
@@ -354,10 +352,3 @@ fm_progress_ref *fm_query_last_progress(fm_query *q)
     fm_mutex_unlock(q->mutex);
     return ref;
 }
-
-int64_t fm_query_watermark_ms(const fm_query *q)
-{
-    return q->stream.watermark.n_nodes ? q->stream.watermark.global_ms : INT64_MIN;
-}
-
-int32_t fm_query_watermark_nodes(const fm_query *q) { return q->stream.watermark.n_nodes; }

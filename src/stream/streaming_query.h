@@ -65,11 +65,7 @@ fm_status fm_query_run(fm_query *query, fm_error *err);
 void fm_query_stop(fm_query *query, bool now);
 
 const char *fm_query_id(const fm_query *query);     /* UUID of the checkpoint */
-const char *fm_query_run_id(const fm_query *query); /* UUID of this run */
 /* The last micro-batch's or idle report; NULL before the first. The caller unrefs. Any thread. */
 fm_progress_ref *fm_query_last_progress(fm_query *query);
-/* Global watermark after the last micro-batch, ms; INT64_MIN when the query has none. */
-int64_t fm_query_watermark_ms(const fm_query *query);
-int32_t fm_query_watermark_nodes(const fm_query *query);
 
 #endif
