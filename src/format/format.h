@@ -2,7 +2,8 @@
  *
  * A reader is fed whole blocks that end at a record boundary (a line), as the file source cuts them; it turns each
  * into batches of up to FM_BATCH_ROWS_DECODE rows. Readers keep what they learn (field order) from
- * block to block and belong to one thread. Formats that cannot be cut (Parquet) have read_file instead. */
+ * block to block and belong to one thread. Formats with a footer (Parquet) are read through the file itself instead, in
+ * pieces: file_schema and read_piece take the place of infer, can_split, read_block and whole_records. */
 #ifndef FM_FORMAT_FORMAT_H
 #define FM_FORMAT_FORMAT_H
 
@@ -69,12 +70,30 @@ typedef struct fm_format {
     size_t (*whole_records)(fm_reader *reader, const char *bytes, size_t len);
     void (*reader_free)(fm_reader *reader); /* for memory outside the arena; may be NULL */
 
+    /* Formats with a footer; NULL for those read by blocks. The schema that a file has, widened into *schema unless
+     * that is NULL. merges: whether all files of a table are to be asked, or one. */
+    fm_status (*file_schema)(fm_fs *fs, const char *path, const fm_options *options, fm_arena *arena,
+                             const fm_type **schema, fm_error *err);
+    fm_status (*merges)(const fm_options *options, const fm_options *session, bool *out, fm_error *err);
+    /* Decodes the parts of a file whose middle byte lies in [from, to); to < 0: to its end. Pieces of piece_size bytes
+     * share a file out. Batches and `lines` (rows of the file, from 1; only if `numbered`) as read_block has them. */
+    fm_status (*read_piece)(fm_reader *reader, fm_fs *fs, fm_str path, int64_t from, int64_t to, bool numbered,
+                            fm_arena *arena, fm_batch_out *out, fm_read_counts *counts, fm_error *err);
+    int64_t piece_size;
+
     /* Writing: rows are appended to a buffer the sink flushes to the file. Columns are schema's. */
     fm_status (*writer_new)(fm_arena *arena, const fm_type *schema, const fm_options *options,
                             const fm_zone *zone, fm_writer **out, fm_error *err);
     fm_status (*write_header)(fm_writer *writer, fm_strbuf *out, fm_error *err); /* csv header; or NULL */
     fm_status (*write_batch)(fm_writer *writer, const fm_batch *batch, fm_strbuf *out, fm_error *err);
     bool (*can_write)(const fm_type *schema, fm_error *err); /* e.g. csv: no nested types; sets err */
+    /* Formats with a footer; NULL for others, whose writer serves many files one after the other. Here a writer is of one
+     * file: write_end appends what is left, and writer_free takes its memory back. */
+    fm_status (*write_end)(fm_writer *writer, fm_strbuf *out, fm_error *err);
+    void (*writer_free)(fm_writer *writer);
+    /* Formats that pack inside the file: the option compression is theirs, and this stands before the extension in file
+     * names (".snappy"). NULL: files are packed whole. */
+    fm_status (*pack_extension)(const fm_options *options, const fm_options *session, const char **out, fm_error *err);
 } fm_format;
 
 /* whole_records of line formats: up to and with the last line's end. sep empty: \n, \r\n or \r. */
