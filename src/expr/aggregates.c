@@ -7,6 +7,7 @@
 /* X(entry): fm_agg_<entry>. Sorted by `.name` of the entry, as strcmp has it. */
 #define FM_AGGREGATE_LIST(X) \
     X(any_value)               \
+    X(approx_count_distinct)   \
     X(avg)                     \
     X(bit_and)                 \
     X(bit_or)                  \
