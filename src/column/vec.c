@@ -71,7 +71,7 @@ GATHER(uint8_t)
 GATHER(uint16_t)
 GATHER(uint32_t)
 GATHER(uint64_t)
-GATHER(fm_u128)
+GATHER(fm_view) /* decimals too: 16 bytes, and a single value need not stand at a multiple of 16 */
 #undef GATHER
 
 static void gather_values(fm_vec *out, const fm_vec *in, const int32_t *rows, int32_t n, bool all)
@@ -83,7 +83,7 @@ static void gather_values(fm_vec *out, const fm_vec *in, const int32_t *rows, in
     case 2: gather_uint16_t(to, in->values, rows, n, all); break;
     case 4: gather_uint32_t(to, in->values, rows, n, all); break;
     case 8: gather_uint64_t(to, in->values, rows, n, all); break;
-    case 16: gather_fm_u128(to, in->values, rows, n, all); break;
+    case 16: gather_fm_view(to, in->values, rows, n, all); break;
     default: break;
     }
 }
