@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { COMPACT_SIZE_MAX = 1 << 30 }; /* bytes of a compact entry: some ten million files */
@@ -45,6 +46,17 @@ static int64_t derive_interval(int64_t setting, int64_t compact_id)
     return best;
 }
 
+/* The distance of the last two compact entries, of which the earlier may be there no more (-1), or is not the one right
+ * before: a run that died while it removed expired ones leaves some. What holds of the true interval must hold: it divides
+ * last + 1, and there are no more plain entries since than fit. */
+static int64_t interval_of(const fm_file_log *log, int64_t before, int64_t last)
+{
+    int64_t since = log->latest - last, distance = last - before;
+
+    if (before >= 0 && (last + 1) % distance == 0 && since < distance) return distance;
+    return derive_interval(log->interval > since ? log->interval : since + 1, last);
+}
+
 static fm_status look(fm_file_log *log, bool derive, fm_error *err)
 {
     fm_arena *arena = fm_arena_new(0);
@@ -68,10 +80,7 @@ static fm_status look(fm_file_log *log, bool derive, fm_error *err)
             before = id;
         }
     }
-    if (derive && before >= 0)
-        log->interval = last - before;
-    else if (derive && last >= 0)
-        log->interval = derive_interval(log->interval, last);
+    if (derive && last >= 0) log->interval = interval_of(log, before, last);
     fm_arena_free(arena);
     return fm_context(err, st, "opening the %s", log->what);
 }
@@ -195,8 +204,18 @@ static fm_status gather_line(void *ctx, fm_str line, fm_error *err)
     return FM_OK;
 }
 
-/* Removes the entries that a compact one, old enough, has made superfluous. A failure does no harm:
- * they are removed another time. */
+static int by_entry(const void *a, const void *b)
+{
+    int64_t x = 0, y = 0;
+    bool compact;
+
+    parse_name(((const fm_dir_entry *)a)->name, &x, &compact);
+    parse_name(((const fm_dir_entry *)b)->name, &y, &compact);
+    return (x > y) - (x < y);
+}
+
+/* Removes the entries that a compact one, old enough, has made superfluous, the oldest first, so that those that are left
+ * follow each other. A failure does no harm: they are removed another time. */
 static void remove_expired(const fm_file_log *log, int64_t id)
 {
     int64_t first_kept = id + 1 - log->entries_to_keep;
@@ -208,13 +227,13 @@ static void remove_expired(const fm_file_log *log, int64_t id)
     size_t n;
     int64_t expired_ms = fm_clock_now_us(log->clock) / 1000 - log->cleanup_delay_ms;
     if (arena && list(log, arena, &entries, &n, NULL) == FM_OK) {
+        if (n) qsort(entries, n, sizeof *entries, by_entry);
         for (size_t i = 0; i < n; i++) {
             int64_t entry;
             bool is_compact;
             if (!parse_name(entries[i].name, &entry, &is_compact) || entry >= compact) continue;
-            if (entries[i].stat.modified_ms > expired_ms) continue;
             fm_str path = fm_arena_printf(arena, "%s/%s", log->dir, entries[i].name.ptr);
-            if (path.ptr) fm_fs_remove(log->fs, path.ptr, NULL);
+            if (entries[i].stat.modified_ms > expired_ms || !path.ptr || fm_fs_remove(log->fs, path.ptr, NULL) != FM_OK) break;
         }
     }
     fm_arena_free(arena);
