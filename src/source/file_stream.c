@@ -276,9 +276,16 @@ fm_status fm_file_stream_latest(fm_source *source, fm_str start, fm_read_limit l
     fm_file_source *s = (fm_file_source *)source;
     fm_listed_file *files = s->unread;
     size_t n = s->n_unread, taken;
+    int64_t begin;
 
-    (void)start;
     *latest = (fm_str){"", 0};
+    FM_TRY(parse_offset(start, &begin, err));
+    /* An entry beyond where we are is of a run that died before its micro-batch was logged: it makes the same one again,
+     * so that files do not gather in one batch that an undisturbed run reads in two. */
+    if (s->log.latest > begin && limit == FM_READ_LIMITED) {
+        *end = fm_arena_printf(arena, "{\"logOffset\":%" PRId64 "}", begin + 1);
+        return end->ptr ? FM_OK : fm_no_memory(arena, err);
+    }
     if (!files) {
         fm_listed_file *all = s->target;
         size_t n_all = s->n_target;
