@@ -86,7 +86,8 @@ static fm_status read_query_id(fm_fs *fs, const char *dir, fm_arena *arena, fm_s
 static fm_status tell(fm_fs *fs, const char *dir, fm_arena *arena, fm_strbuf *out, fm_error *err)
 {
     fm_batch_log offsets = {.fs = fs, .what = "offset log"}, commits = {.fs = fs, .what = "commit log"};
-    int64_t first = -1, last = -1, first_commit = -1, commit = -1, next_watermark_ms = 0;
+    int64_t first = -1, last = -1, first_commit = -1, commit = -1;
+    fm_commit committed;
     fm_offsets entry;
     fm_str id = {0}, a = fm_arena_printf(arena, "%s/offsets", dir), b = fm_arena_printf(arena, "%s/commits", dir);
 
@@ -107,10 +108,10 @@ static fm_status tell(fm_fs *fs, const char *dir, fm_arena *arena, fm_strbuf *ou
     fm_strbuf_printf(out, "  begun        micro-batch %" PRId64 ", at ", last);
     add_time(out, entry.batch_time_ms);
     if (commit >= last) {
-        FM_TRY(fm_commit_log_read(&commits, commit, arena, &next_watermark_ms, err));
+        FM_TRY(fm_commit_log_read(&commits, commit, arena, &committed, err));
         fm_strbuf_printf(out, "\n  committed    micro-batch %" PRId64 "\n  next         micro-batch %" PRId64 "\n", commit, commit + 1);
         fm_strbuf_add_c(out, "  watermark    ");
-        tell_watermark(out, next_watermark_ms);
+        tell_watermark(out, committed.next_watermark_ms);
     } else {
         if (commit >= 0) fm_strbuf_printf(out, "\n  committed    micro-batch %" PRId64, commit);
         fm_strbuf_printf(out, "\n  next         micro-batch %" PRId64 " runs again: it was begun and not committed\n", last);

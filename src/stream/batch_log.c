@@ -54,17 +54,8 @@ fm_status fm_batch_log_range(fm_batch_log *log, int64_t *first, int64_t *last, f
 
     if (!scratch) return fm_no_memory(NULL, err);
     fm_status st = list_ids(log, scratch, &ids, &n, err);
-    *first = st == FM_OK && n ? ids[0] : -1;
-    *last = st == FM_OK && n ? ids[n - 1] : -1;
-    for (size_t i = 1; st == FM_OK && i < n; i++) {
-        if (ids[i] != ids[i - 1] + 1) {
-            st = fm_fail(err, FM_CORRUPT, "FLOODMARK_LOG_HOLE",
-                         "The %s in '%s' has no entry %" PRId64 ", though it has %" PRId64
-                         ". Entries must follow each other without holes: restore the missing file, or start "
-                         "the query with a new checkpoint folder.",
-                         log->what, log->dir, ids[i - 1] + 1, ids[i]);
-        }
-    }
+    *first = *last = st == FM_OK && n ? ids[n - 1] : -1;
+    for (size_t i = n; st == FM_OK && i > 1 && ids[i - 2] == ids[i - 1] - 1; i--) *first = ids[i - 2];
     fm_arena_free(scratch);
     return st;
 }
@@ -106,16 +97,25 @@ fm_status fm_batch_log_add(fm_batch_log *log, int64_t batch_id, fm_str text, fm_
     return fm_context(err, st, "writing entry %" PRId64 " of the %s", batch_id, log->what);
 }
 
+/* The lowest number there is. */
+static bool find_first(fm_batch_log *log, int64_t *first)
+{
+    fm_arena *scratch = fm_arena_new(0);
+    int64_t *ids = NULL;
+    size_t n = 0;
+
+    bool found = scratch && list_ids(log, scratch, &ids, &n, NULL) == FM_OK && n > 0;
+    if (found) *first = ids[0];
+    fm_arena_free(scratch);
+    return found;
+}
+
 void fm_batch_log_purge(fm_batch_log *log, int64_t keep_from)
 {
     char path[PATH_SIZE];
     fm_error ignored = FM_ERROR_INIT;
 
-    if (log->purged == 0) {
-        int64_t first, last;
-        if (fm_batch_log_range(log, &first, &last, &ignored) != FM_OK || first < 0) return;
-        log->purged = first;
-    }
+    if (log->purged == 0 && !find_first(log, &log->purged)) return;
     for (; log->purged < keep_from; log->purged++) {
         if (!entry_path(log, log->purged, path)) return;
         fm_status st = fm_fs_remove(log->fs, path, &ignored);

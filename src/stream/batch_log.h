@@ -2,7 +2,8 @@
  * log have in common.
  *
  * 1. An entry is written once, atomically and durably; it never changes.
- * 2. Numbers have no holes, apart from the old end that purge cuts off. */
+ * 2. Numbers have no holes, apart from the old end that purge cuts off; of what it removed right before a power cut, some
+ *    may be there again. */
 #ifndef FM_STREAM_BATCH_LOG_H
 #define FM_STREAM_BATCH_LOG_H
 
@@ -18,7 +19,7 @@ typedef struct fm_batch_log {
 /* Makes the folder when missing. */
 fm_status fm_batch_log_open(fm_batch_log *log, fm_fs *fs, const char *checkpoint, const char *name,
                             const char *what, fm_arena *arena, fm_error *err);
-/* Lowest and highest number; -1 and -1 when empty. FM_CORRUPT when a number between them is missing. */
+/* The highest number, and the lowest from which on none is missing; -1 and -1 when empty. */
 fm_status fm_batch_log_range(fm_batch_log *log, int64_t *first, int64_t *last, fm_error *err);
 /* FM_NOT_FOUND: no such entry. */
 fm_status fm_batch_log_read(fm_batch_log *log, int64_t batch_id, fm_arena *arena, fm_str *out,

@@ -109,11 +109,18 @@ static int64_t max_i64(int64_t a, int64_t b) { return a > b ? a : b; }
 
 fm_status fm_checkpoint_recover(fm_checkpoint *ck, fm_arena *arena, fm_recovery *out, fm_error *err)
 {
-    int64_t first, last, first_commit, commit, committed_watermark_ms;
+    int64_t first, last, first_commit, commit;
+    fm_commit committed;
 
     *out = (fm_recovery){0};
     FM_TRY(fm_batch_log_range(&ck->offsets, &first, &last, err));
     FM_TRY(fm_batch_log_range(&ck->commits, &first_commit, &commit, err));
+    if (commit > last) {
+        return fm_fail(err, FM_CORRUPT, "FLOODMARK_LOG_HOLE",
+                       "Batch %" PRId64 " is committed, but the offset log in '%s' has no entry of it. Restore the file, or "
+                       "start with a new checkpoint folder.",
+                       commit, ck->offsets.dir);
+    }
     if (last < 0) return FM_OK;
     FM_TRY(fm_offset_log_read(&ck->offsets, last, arena, &out->last, err));
     out->has_last = true;
@@ -127,9 +134,10 @@ fm_status fm_checkpoint_recover(fm_checkpoint *ck, fm_arena *arena, fm_recovery 
                        last, last - 1);
     }
     if (commit >= last) {
-        FM_TRY(fm_commit_log_read(&ck->commits, last, arena, &committed_watermark_ms, err));
+        FM_TRY(fm_commit_log_read(&ck->commits, last, arena, &committed, err));
         out->batch_id = last + 1;
-        out->watermark_ms = max_i64(out->last.watermark_ms, committed_watermark_ms);
+        out->watermark_ms = max_i64(out->last.watermark_ms, committed.next_watermark_ms);
+        out->no_data_next = committed.no_data_next;
         out->late_watermark_ms = out->last.watermark_ms;
     } else {
         out->batch_id = last;

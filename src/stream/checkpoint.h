@@ -36,6 +36,7 @@ typedef struct fm_recovery {
     fm_offsets before;         /* entry L - 1, when it is there: where a rerun starts reading */
     bool has_last, has_before;
     int64_t watermark_ms;      /* global watermark to start from */
+    bool no_data_next;         /* batch_id is to run even if nothing new came */
     int64_t late_watermark_ms; /* that of the batch before batch_id: what decides lateness in it */
 } fm_recovery;
 

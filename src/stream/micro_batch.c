@@ -36,10 +36,15 @@ static fm_status ask_sources(fm_stream *s, fm_read_limit limit, fm_arena *scratc
     return FM_OK;
 }
 
+static bool plan_wants_batch(const fm_stream *s)
+{
+    return fm_exec_wants_batch(s->exec, s->watermark.global_ms * FM_US_PER_MS);
+}
+
 fm_status fm_batch_plan_next(fm_stream *s, fm_read_limit limit, bool no_data_allowed, fm_arena *scratch,
                              fm_batch_plan *out, fm_step_times *times, fm_error *err)
 {
-    *out = (fm_batch_plan){0};
+    *out = (fm_batch_plan){.no_data_allowed = no_data_allowed && s->no_data_batches};
     out->latest = fm_arena_array(scratch, fm_str, s->n_sources);
     out->offsets.ends = fm_arena_array(scratch, fm_str, s->n_sources);
     if (!out->latest || !out->offsets.ends) return fm_no_memory(scratch, err);
@@ -52,9 +57,8 @@ fm_status fm_batch_plan_next(fm_stream *s, fm_read_limit limit, bool no_data_all
     times->latest_offset_us = fm_clock_monotonic_us(clock_of(s)) - begun_us;
 
     /* State may be waiting for the watermark that the last batch moved. After a restart the first batch
-     * must have data: what the plan wants is known only once it ran. */
-    bool wants_no_data = no_data_allowed && s->no_data_batches && s->ran_one &&
-                         fm_exec_wants_batch(s->exec, s->watermark.global_ms * FM_US_PER_MS);
+     * must have data, unless the run before was to go on without: what the plan wants is known only once it ran. */
+    bool wants_no_data = out->no_data_allowed && (s->ran_one ? plan_wants_batch(s) : s->no_data_next);
     out->run = out->has_data || wants_no_data;
     out->offsets.n_sources = s->n_sources;
     out->offsets.conf = s->pinned;
@@ -235,7 +239,8 @@ fm_status fm_batch_execute(fm_stream *s, const fm_batch_plan *plan, fm_arena *sc
     if (st != FM_OK) return fm_context(err, st, "running batch %" PRId64, s->batch_id);
     FM_TRY(advance_watermark(s, &result, scratch, err));
     begun_us = fm_clock_monotonic_us(clock_of(s));
-    FM_TRY(fm_commit_log_add(&s->checkpoint.commits, s->batch_id, s->watermark.global_ms, err));
+    fm_commit commit = {s->watermark.global_ms, plan->no_data_allowed && plan_wants_batch(s)};
+    FM_TRY(fm_commit_log_add(&s->checkpoint.commits, s->batch_id, &commit, err));
     times->commit_us = fm_clock_monotonic_us(clock_of(s)) - begun_us;
 
     progress->rows = result.input_rows;

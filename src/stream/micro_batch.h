@@ -17,6 +17,7 @@ typedef struct fm_stream {
     int64_t late_watermark_ms;  /* watermark of the batch before batch_id */
     fm_str *starts;             /* [n_sources] where batch_id begins: end of the batch before; malloc'd texts */
     bool ran_one;               /* this run has executed a micro-batch: no-data batches may follow */
+    bool no_data_next;          /* the run before was about to execute one when it ended */
     bool no_data_batches;       /* spark.sql.streaming.noDataMicroBatches.enabled */
     int64_t batches_to_retain;  /* spark.sql.streaming.minBatchesToRetain */
     const fm_offsets *rerun;    /* the logged entry of a batch that has to run again; NULL: none */
@@ -32,6 +33,7 @@ typedef struct fm_step_times {
 typedef struct fm_batch_plan {
     bool run;                   /* false: nothing to do */
     bool has_data;              /* some source has something new; false: a no-data batch */
+    bool no_data_allowed;       /* the trigger lets such batches run */
     bool logged;                /* the offset log has it already: a rerun */
     fm_offsets offsets;
     fm_str *latest;             /* [n_sources] for progress; may be empty */

@@ -150,6 +150,7 @@ static fm_status open_parts(fm_query *q, fm_error *err)
     FM_TRY(fm_checkpoint_recover(&s->checkpoint, q->arena, &q->recovery, err));
     s->batch_id = q->recovery.batch_id;
     s->late_watermark_ms = q->recovery.late_watermark_ms;
+    s->no_data_next = q->recovery.no_data_next;
     s->rerun = q->recovery.rerun ? &q->recovery.last : NULL;
     FM_TRY(pin_settings(q, err));
     FM_TRY(read_settings(q, err));

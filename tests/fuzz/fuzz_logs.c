@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     fm_str text = fm_arena_str(arena, (fm_str){(const char *)bytes, size});
     fm_offsets offsets, again;
     fm_strbuf printed = {0};
-    int64_t watermark_ms;
+    fm_commit commit;
     fm_error err = FM_ERROR_INIT;
 
     if (fm_offsets_parse(text, arena, &offsets, &err) == FM_OK) {
@@ -26,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         fm_assert(fm_offsets_parse(fm_strbuf_str(&printed), arena, &again, &err) == FM_OK);
         check_same(&offsets, &again);
     }
-    fm_commit_parse(text, arena, &watermark_ms, &err);
+    fm_commit_parse(text, arena, &commit, &err);
     fm_strbuf_fini(&printed);
     fm_arena_free(arena);
     return 0;
