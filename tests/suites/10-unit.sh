@@ -2,7 +2,7 @@
 # Unit tests: one executable per *_test.c.
 set -uo pipefail
 passed=0 failed=0
-for t in "$FLOODMARK_BUILD"/*_test; do
+for t in "$FLOODMARK_BUILD"/*_test "$FLOODMARK_BUILD"/tests/*/*_test; do
     if out=$("$t" 2>&1); then
         passed=$((passed + $(grep -c '^\[       OK' <<<"$out")))
     else
