@@ -54,8 +54,15 @@ typedef struct block {
 
 static_assert(sizeof(block) <= HEADER_SIZE, "the header fits before the first aligned byte");
 
+typedef struct deferred {
+    struct deferred *next;
+    void (*done)(void *what);
+    void *what;
+} deferred;
+
 struct fm_arena {
     block *blocks; /* the first is current */
+    deferred *deferred; /* in memory of the arena itself */
     size_t budget_size, held_size, used_size;
     size_t next_size;    /* of the next shared block */
     size_t refused_size; /* the request that did not fit; 0: none yet */
@@ -97,9 +104,26 @@ fm_arena *fm_arena_new(size_t budget_size)
     return arena;
 }
 
+static void run_deferred(fm_arena *arena)
+{
+    for (deferred *d = arena->deferred; d; d = d->next) d->done(d->what);
+    arena->deferred = NULL;
+}
+
+bool fm_arena_defer(fm_arena *arena, void (*done)(void *what), void *what)
+{
+    deferred *d = fm_arena_one(arena, deferred);
+
+    if (!d) return false;
+    *d = (deferred){arena->deferred, done, what};
+    arena->deferred = d;
+    return true;
+}
+
 void fm_arena_free(fm_arena *arena)
 {
     if (!arena) return;
+    run_deferred(arena);
     for (block *b = arena->blocks, *next; b; b = next) {
         next = b->next;
         block_free(arena, b);
@@ -112,6 +136,7 @@ void fm_arena_reset(fm_arena *arena)
     block *keep = NULL;
     size_t round_size = 0;
 
+    run_deferred(arena);
     for (block *b = arena->blocks; b; b = b->next) {
         round_size += b->used;
         if (!keep || b->cap > keep->cap) keep = b;

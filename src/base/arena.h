@@ -32,6 +32,11 @@ void *fm_arena_zalloc(fm_arena *arena, size_t size, size_t align); /* zeroed */
 #define fm_arena_one(arena, T) fm_arena_array(arena, T, 1)
 void *fm_arena_array_bytes(fm_arena *arena, size_t size, size_t align, size_t n);
 
+/* Calls done(what) before the arena gives its memory back, by reset or free, the last asked for first: for what a
+ * library allocates by itself and a tree that lives in the arena holds. done must not allocate here. False: out of
+ * memory, and done is not called. */
+bool fm_arena_defer(fm_arena *arena, void (*done)(void *what), void *what);
+
 /* A buffer for values of a vector: 64-byte aligned, padded to a multiple of 64 with at least 64 bytes
  * beyond `size` that may be read and hold zero. The first `size` bytes are zeroed iff `zero`. */
 void *fm_arena_buffer(fm_arena *arena, size_t size, bool zero);

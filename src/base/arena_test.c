@@ -111,11 +111,35 @@ static void text(void **state)
     fm_arena_free(arena);
 }
 
+static void note(void *what)
+{
+    int *times = what;
+    ++*times;
+}
+
+/* What was put off runs once, at the next reset or free. */
+static void deferred_work(void **state)
+{
+    fm_arena *arena = fm_arena_new(0);
+    int first = 0, second = 0;
+
+    (void)state;
+    assert_true(fm_arena_defer(arena, note, &first));
+    fm_arena_reset(arena);
+    assert_int_equal(first, 1);
+    fm_arena_reset(arena);
+    assert_int_equal(first, 1);
+    assert_true(fm_arena_defer(arena, note, &second));
+    assert_true(fm_arena_defer(arena, note, &second));
+    fm_arena_free(arena);
+    assert_int_equal(second, 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(alignment_and_zeros), cmocka_unit_test(buffers_are_padded), cmocka_unit_test(budget),
-        cmocka_unit_test(steady_rounds_settle), cmocka_unit_test(text),
+        cmocka_unit_test(steady_rounds_settle), cmocka_unit_test(text), cmocka_unit_test(deferred_work),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,6 +20,8 @@ enum {
     FM_BLOCK_PADDING = 64,          /* readable zero bytes behind every input block, for SIMD */
     FM_ROW_SIZE_MAX = 1 << 29,      /* bytes of one input line */
     FM_LOG_ENTRY_SIZE_MAX = 64 << 20, /* bytes of one entry of an offset, commit or source log */
+    FM_REGEX_STEPS_MAX = 10000000,  /* backtracks of one match: a second at most, where Java would never return */
+    FM_REGEX_HEAP_KIB_MAX = 64 << 10, /* KiB one match may backtrack over, where the interpreter runs */
     FM_DECIMAL_PRECISION_MAX = 38   /* digits; Spark's limit */
 };
 

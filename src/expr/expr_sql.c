@@ -241,6 +241,9 @@ static bool add_special_call(const fm_expr *e, fm_str name, fm_strbuf *out, cons
         add_wrapped("", e->args[0], "' is not true!)", out, in);
     } else if (fm_str_eq_ci(name, FM_STR("raise_error")) && e->n_args == 1) {
         add_wrapped("raise_error(USER_RAISED_EXCEPTION, map(errorMessage, ", e->args[0], "))", out, in);
+    } else if (fm_str_eq_ci(name, FM_STR("ilike")) && e->n_args == 3) { /* the escape is not shown */
+        add_wrapped("ilike(", e->args[0], ", ", out, in);
+        add_wrapped("", e->args[1], ")", out, in);
     } else if (fm_str_eq_ci(name, FM_STR("log")) && e->n_args == 1) {
         add_wrapped("LOG(E(), ", e->args[0], ")", out, in);
     } else if ((fm_str_eq_ci(name, FM_STR("from_json")) || fm_str_eq_ci(name, FM_STR("schema_of_json")) ||

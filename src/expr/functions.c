@@ -95,6 +95,7 @@
     X(hash)                    \
     X(hour)                    \
     X(hypot)                   \
+    X(ilike)                   \
     X(initcap)                 \
     X(instr)                   \
     X(isfalse)                 \
@@ -110,6 +111,7 @@
     X(least)                   \
     X(left)                    \
     X(length)                  \
+    X(like)                    \
     X(ln)                      \
     X(localtimestamp)          \
     X(locate)                  \
@@ -152,11 +154,18 @@
     X(quarter)                 \
     X(radians)                 \
     X(raise_error)             \
+    X(regexp_count)            \
+    X(regexp_extract)          \
+    X(regexp_extract_all)      \
+    X(regexp_instr)            \
+    X(regexp_replace)          \
+    X(regexp_substr)           \
     X(repeat)                  \
     X(replace)                 \
     X(reverse)                 \
     X(right)                   \
     X(rint)                    \
+    X(rlike)                   \
     X(round)                   \
     X(rpad)                    \
     X(rtrim)                   \
@@ -171,6 +180,7 @@
     X(slice)                   \
     X(sort_array)              \
     X(space)                   \
+    X(split)                   \
     X(split_part)              \
     X(sqrt)                    \
     X(startswith)              \

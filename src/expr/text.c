@@ -8,6 +8,55 @@ bool fm_text_is_ascii(fm_str text)
     return all < 0x80;
 }
 
+/* Bytes at `at` that are well-formed, or begin a character that goes wrong after them; *ok says which. */
+static size_t formed_size(fm_str text, size_t at, bool *ok)
+{
+    const unsigned char *p = (const unsigned char *)text.ptr + at;
+    size_t n = fm_char_size(p[0]), left = text.len - at;
+    unsigned char low = 0x80, high = 0xBF;
+    *ok = p[0] < 0x80;
+    if (n == 1) return 1;
+    if (p[0] == 0xE0) low = 0xA0;
+    if (p[0] == 0xED) high = 0x9F;
+    if (p[0] == 0xF0) low = 0x90;
+    if (p[0] == 0xF4) high = 0x8F;
+    for (size_t k = 1; k < n; k++) {
+        if (k >= left || p[k] < low || p[k] > high) return k;
+        low = 0x80;
+        high = 0xBF;
+    }
+    *ok = true;
+    return n;
+}
+
+bool fm_text_is_valid(fm_str text)
+{
+    size_t at = 0;
+    while (at < text.len) {
+        bool ok;
+        if (text.len - at >= 8) { /* ASCII by eight */
+            uint64_t word;
+            memcpy(&word, text.ptr + at, 8);
+            if (!(word & 0x8080808080808080u)) {
+                at += 8;
+                continue;
+            }
+        }
+        at += formed_size(text, at, &ok);
+        if (!ok) return false;
+    }
+    return true;
+}
+
+void fm_text_repair(fm_str text, fm_strbuf *out)
+{
+    for (size_t at = 0, size; at < text.len; at += size) {
+        bool ok;
+        size = formed_size(text, at, &ok);
+        fm_strbuf_add(out, ok ? (fm_str){text.ptr + at, size} : FM_STR("\xEF\xBF\xBD"));
+    }
+}
+
 int64_t fm_text_chars(fm_str text)
 {
     int64_t n = 0;

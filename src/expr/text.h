@@ -21,6 +21,9 @@ static inline size_t fm_char_at(fm_str text, size_t at)
     return size < text.len - at ? size : text.len - at;
 }
 bool fm_text_is_ascii(fm_str text);
+bool fm_text_is_valid(fm_str text); /* well-formed UTF-8 */
+/* Appends text, each malformed part (as long as it begins a character, or one byte) replaced by U+FFFD. */
+void fm_text_repair(fm_str text, fm_strbuf *out);
 int64_t fm_text_chars(fm_str text);
 /* Byte offset of character n, counted from 0; text.len when there are fewer. */
 size_t fm_text_offset(fm_str text, int64_t n);

@@ -103,8 +103,8 @@ fm_expr *fm_build_like(fm_parse *p, const fm_token *at, const char *name, fm_exp
         int characters = 0;
         for (size_t i = 0; i < escape->text.len; i++) characters += ((unsigned char)escape->text.ptr[i] & 0xC0) != 0x80;
         if (characters != 1) {
-            fm_parse_fail(p, escape->pos, FM_INVALID, "INVALID_ESCAPE_CHAR",
-                          "`EscapeChar` should be a string literal of length one, but got \"%.*s\".", FM_STR_ARG(escape->text));
+            fm_parse_fail(p, escape->pos, FM_INVALID, "INVALID_ESC",
+                          "Found an invalid escape string: '%.*s'. The escape string must contain only one character.", FM_STR_ARG(escape->text));
             return NULL;
         }
         args = fm_build_list(p, args, fm_build_word(p, escape));
