@@ -94,6 +94,10 @@ static size_t put_java(decimal_float d, bool negative, char *out)
 {
     char *p = out;
     int n, point;
+    while (d.digits % 100000000 == 0 && d.digits) {
+        d.digits /= 100000000;
+        d.exponent += 8;
+    }
     while (d.digits % 10 == 0 && d.digits) {
         d.digits /= 10;
         d.exponent++;
@@ -154,12 +158,38 @@ static bool whole(uint64_t c, int q, int width, decimal_float *out)
     return true;
 }
 
+/* Most doubles of data have three decimals at most. m / 1000 that gives x back is its shortest text: with no more than
+ * fifteen digits, two different decimals are never the same double. 0: x is of another kind. */
+static size_t put_thousandths(double x, char *out)
+{
+    double a = fabs(x);
+
+    if (!(a >= 1e-3 && a < 1e7)) return 0;
+    uint32_t whole_part, rest;
+    uint64_t m = (uint64_t)(a * 1000 + 0.5);
+    if ((double)m / 1000 != a) return 0;
+    whole_part = (uint32_t)(m / 1000);
+    rest = (uint32_t)(m % 1000);
+    char *p = out;
+    *p = '-';
+    p += x < 0;
+    int n = digit_count(whole_part);
+    put_digits(p, whole_part, n);
+    p += n;
+    p[0] = '.';
+    p[1] = (char)('0' + rest / 100);
+    memcpy(p + 2, digit_pairs + 2 * (rest % 100), 2);
+    return (size_t)(p + 4 - out) - (rest % 10 == 0) - (rest % 100 == 0);
+}
+
 size_t fm_double_text(double x, char out[FM_DOUBLE_TEXT_SIZE])
 {
     uint64_t bits, fraction;
     int exponent;
     bool negative;
     decimal_float d;
+    size_t short_text = put_thousandths(x, out);
+    if (short_text) return short_text;
     memcpy(&bits, &x, sizeof bits);
     negative = bits >> 63;
     fraction = bits & ((UINT64_C(1) << 52) - 1);
