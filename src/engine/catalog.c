@@ -129,9 +129,13 @@ static fm_status table_function(void *ctx, const fm_plan *call, bool streaming, 
     if (!def) return fm_no_memory(arena, err);
     def->name = call->name;
     def->pos = call->pos;
-    FM_TRY(read_files(s, call, streaming, arena, def, err));
+    fm_status st = read_files(s, call, streaming, arena, def, err);
+    if (st == FM_NOT_FOUND) { /* a path; the function was found */
+        st = FM_INVALID;
+        if (err) err->status = st;
+    }
     *table = def;
-    return FM_OK;
+    return st;
 }
 
 void fm_session_init_catalog(fm_session *s)
