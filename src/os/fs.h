@@ -48,12 +48,17 @@ void fm_fs_sim_restart(fm_fs *fs, int64_t fail_at);
 void fm_fs_sim_kill(fm_fs *fs, int64_t fail_at);
 /* From now on writes fail as on a full disk once `bytes` more were written; < 0: never full. */
 void fm_fs_sim_set_free(fm_fs *fs, int64_t bytes);
+/* From its at-th operation on the disk is full: writes, new files and new folders fail, the first write having written
+ * half. < 0: there is room. Reset by restart and kill, as is fail_once. */
+void fm_fs_sim_fill(fm_fs *fs, int64_t at);
+/* The at-th operation fails with FM_UNAVAILABLE, those after it work: a fault that passes. < 0: none. */
+void fm_fs_sim_fail_once(fm_fs *fs, int64_t at);
 /* From now on chance (from seed; 0: never) decides at a power cut what of the unsynced reached the disk:
  * of each file a prefix, perhaps with zeros at its end; of each name's changes the first few. */
 void fm_fs_sim_tear(fm_fs *fs, uint64_t seed);
 /* What fm_file_stat says of files written from now on; grows by 1 ms with each operation. */
 void fm_fs_sim_set_time(fm_fs *fs, int64_t now_ms);
-/* The first operation that failed by fail_at since the last restart: "rename a file to '/a/b'"; "": none. */
+/* The first operation that failed by fail_at, fill or fail_once since the last restart: "rename a file to '/a/b'"; "": none. */
 const char *fm_fs_sim_failed(const fm_fs *fs);
 int64_t fm_fs_sim_operations(const fm_fs *fs); /* counted so far */
 void fm_fs_free(fm_fs *fs);                    /* a simulated one; accepts NULL and the real one */

@@ -63,6 +63,7 @@ typedef struct sim_fs {
     node *root, *made;
     change *changes; /* the journal, oldest first */
     int64_t fail_at, operations;
+    int64_t full_at, fail_once_at; /* < 0: never */
     int64_t free_bytes; /* < 0: never full */
     int64_t generation; /* counts restarts and kills */
     int64_t now_ms;
@@ -269,16 +270,34 @@ static fm_status not_found(fm_error *err, const char *doing, const char *path)
     return fail_as(err, FM_NOT_FOUND, doing, path, "No such file or directory");
 }
 
+static void note_failed(sim_fs *sim, const char *doing, const char *path)
+{
+    if (!sim->failed[0])
+        snprintf(sim->failed, sizeof sim->failed, "%s '%.200s'", doing, path);
+}
+
 /* Counts an operation that changes the disk; false when it is to fail. The first that fails is noted. */
 static bool count(sim_fs *sim, const char *doing, const char *path)
 {
     int64_t nth = sim->operations++;
 
     sim->now_ms++; /* so that files have an order of age */
-    if (sim->fail_at < 0 || nth < sim->fail_at) return true;
-    if (!sim->failed[0])
-        snprintf(sim->failed, sizeof sim->failed, "%s '%.200s'", doing, path);
+    if ((sim->fail_at < 0 || nth < sim->fail_at) && nth != sim->fail_once_at) return true;
+    note_failed(sim, doing, path);
     return false;
+}
+
+/* Whether the disk has no room for the operation just counted. */
+static bool is_full(sim_fs *sim, const char *doing, const char *path)
+{
+    if (sim->full_at < 0 || sim->operations - 1 < sim->full_at) return false;
+    note_failed(sim, doing, path);
+    return true;
+}
+
+static fm_status fail_full(fm_error *err, const char *doing, const char *path)
+{
+    return fm_fail(err, FM_UNAVAILABLE, "FLOODMARK_IO", "Cannot %s '%s': No space left on device.", doing, path);
 }
 
 static fm_status fail_counted(sim_fs *sim, fm_error *err, const char *doing, const char *path)
@@ -367,6 +386,7 @@ static fm_status open_node(sim_fs *sim, const char *path, fm_open_mode mode, nod
     bool makes = mode == FM_OPEN_CREATE_NEW || mode == FM_OPEN_TRUNCATE ||
                  (mode == FM_OPEN_APPEND && !(known && at.found));
     if (makes && !count(sim, "make", path)) return fail_counted(sim, err, "make", path);
+    if (makes && known && !at.found && is_full(sim, "make", path)) return fail_full(err, "make", path);
     if (!known || (!at.found && mode == FM_OPEN_READ)) return not_found(err, "open", path);
     if (at.found && mode == FM_OPEN_CREATE_NEW) return fail_as(err, FM_CONFLICT, "open", path, "File exists");
     if (at.found && at.found->is_dir) return fail_as(err, FM_UNAVAILABLE, "open", path, "Is a directory");
@@ -449,6 +469,10 @@ static fm_status write_node(sim_fs *sim, sim_file *f, fm_str bytes, fm_error *er
     if (!f->writes) return fail_as(err, FM_UNAVAILABLE, "write", f->path, "Bad file descriptor");
     bool works = count(sim, "write", f->path), full = false;
     size_t len = works ? bytes.len : sim->operations - 1 == sim->fail_at ? bytes.len / 2 : 0;
+    if (works && is_full(sim, "write", f->path)) {
+        len = sim->operations - 1 == sim->full_at ? bytes.len / 2 : 0;
+        full = true;
+    }
     if (sim->free_bytes >= 0 && (uint64_t)sim->free_bytes < len) {
         len = (size_t)sim->free_bytes;
         full = true;
@@ -458,7 +482,7 @@ static fm_status write_node(sim_fs *sim, sim_file *f, fm_str bytes, fm_error *er
     if (sim->free_bytes >= 0) sim->free_bytes -= (int64_t)len;
     f->node->modified_ms = sim->now_ms;
     if (!works) return fail_counted(sim, err, "write", f->path);
-    if (full) return fail_as(err, FM_UNAVAILABLE, "write", f->path, "No space left on device");
+    if (full) return fail_full(err, "write", f->path);
     return FM_OK;
 }
 
@@ -542,6 +566,7 @@ static fm_status make_dir(sim_fs *sim, const char *path, fm_error *err)
     if (!count(sim, "make the folder", path)) return fail_counted(sim, err, "make the folder", path);
     if (!walk(sim, path, &at)) return not_found(err, "make the folder", path);
     if (at.found) return FM_OK;
+    if (is_full(sim, "make the folder", path)) return fail_full(err, "make the folder", path);
     node *made = node_new(sim, true);
     if (!made || !names_put(&at.dir->seen, at.last, made) ||
         !note_change(sim, made, NULL, FM_STR(""), at.dir, at.last))
@@ -734,6 +759,7 @@ static void begin_process(sim_fs *sim, int64_t fail_at)
     sim->generation++;
     sim->operations = 0;
     sim->fail_at = fail_at;
+    sim->full_at = sim->fail_once_at = -1;
     sim->failed[0] = 0;
 }
 
@@ -769,6 +795,22 @@ void fm_fs_sim_set_free(fm_fs *fs, int64_t bytes)
     sim_fs *sim = enter(fs);
 
     sim->free_bytes = bytes;
+    leave(sim, FM_OK);
+}
+
+void fm_fs_sim_fill(fm_fs *fs, int64_t at)
+{
+    sim_fs *sim = enter(fs);
+
+    sim->full_at = at;
+    leave(sim, FM_OK);
+}
+
+void fm_fs_sim_fail_once(fm_fs *fs, int64_t at)
+{
+    sim_fs *sim = enter(fs);
+
+    sim->fail_once_at = at;
     leave(sim, FM_OK);
 }
 
@@ -819,6 +861,7 @@ fm_fs *fm_fs_sim_new(int64_t fail_at)
     sim->base.ops = &ops;
     sim->fail_at = fail_at;
     sim->free_bytes = -1;
+    sim->full_at = sim->fail_once_at = -1;
     sim->now_ms = INT64_C(1767225600000); /* 2026-01-01 */
     sim->root = node_new(sim, true);
     if (!sim->root) {
