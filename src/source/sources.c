@@ -6,6 +6,7 @@ static const fm_source_type *const sources[] = {
     &fm_source_json,
     &fm_source_rate,
     &fm_source_rate_micro_batch,
+    &fm_source_socket,
     &fm_source_text,
 };
 
