@@ -264,6 +264,8 @@ static fm_expr *folded(fm_arena *arena, const fm_session_conf *conf, const fm_ex
     fm_expr *literal;
     fm_value value;
     fm_cast_mode mode = conf->ansi ? FM_CAST_ANSI : FM_CAST_LEGACY;
+    /* The empty text could not be kept as the literal's name. */
+    if (e->type->id == FM_TYPE_STRING && !fm_vec_is_null(&e->value, 0) && fm_vec_str(&e->value, 0).len == 0) return NULL;
     if (fm_cast_run(&e->value, to, mode, conf, arena, &value, &ignored) != FM_OK) return NULL;
     literal = fm_expr_copy_node(arena, e);
     if (!literal) return NULL;

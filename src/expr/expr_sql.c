@@ -114,12 +114,56 @@ static void add_infix(const fm_expr *e, const char *before, const char *op, cons
     fm_strbuf_add_c(out, after);
 }
 
+static bool is_interval(const fm_type *t)
+{
+    return t && (t->id == FM_TYPE_INTERVAL_YM || t->id == FM_TYPE_INTERVAL_DT);
+}
+
+/* The type an argument was written with: below the casts that were put in. */
+static const fm_type *written_type(const fm_expr *e)
+{
+    while (e->kind == FM_EXPR_CAST && e->implicit) e = e->args[0];
+    return e->type;
+}
+
+/* Sums with dates and intervals, as what Spark makes of them: a time before its interval, without brackets, days as
+ * date_add() and date_sub(), an interval before its factor. False: ordinary arithmetic. */
+static bool add_time_arithmetic(const fm_expr *e, fm_str op, fm_strbuf *out, const lambda_names *in)
+{
+    const fm_type *x = written_type(e->args[0]), *y = written_type(e->args[1]);
+    char sign = op.len == 1 ? op.ptr[0] : '\0';
+    if (!x || !y || (sign != '+' && sign != '-' && sign != '*')) return false;
+    if (is_interval(x) != is_interval(y)) {
+        bool swap = is_interval(x) == (sign != '*'); /* an interval stands behind a time, before a number */
+        const fm_expr *first = e->args[swap], *second = e->args[!swap];
+        if (sign != '*' && e->type && e->type->id == FM_TYPE_DATE && (is_interval(x) ? x : y)->id == FM_TYPE_INTERVAL_DT) {
+            add_wrapped("date_add(", first, sign == '+' ? ", " : ", (- ", out, in);
+            add_wrapped("extractansiintervaldays(", second, sign == '+' ? "))" : ")))", out, in);
+            return true;
+        }
+        if (sign == '*') fm_strbuf_add_char(out, '(');
+        put(first, out, in);
+        fm_strbuf_add(out, (fm_str){sign == '+' ? " + " : sign == '-' ? " - " : " * ", 3});
+        put(second, out, in);
+        if (sign == '*') fm_strbuf_add_char(out, ')');
+        return true;
+    }
+    if (sign != '*' && (x->id == FM_TYPE_DATE || y->id == FM_TYPE_DATE) && e->type && e->type->id == FM_TYPE_DATE) {
+        const fm_expr *date = x->id == FM_TYPE_DATE ? e->args[0] : e->args[1];
+        fm_strbuf_add_c(out, sign == '+' ? "date_add(" : "date_sub(");
+        put(date, out, in);
+        add_wrapped(", ", date == e->args[0] ? e->args[1] : e->args[0], ")", out, in);
+        return true;
+    }
+    return false;
+}
+
 /* Calls that are not printed as name(arguments). The name is one word for all spellings: functions are
  * looked at by the name they were called with. False: an ordinary call. */
 static bool add_operator(const fm_expr *e, fm_str name, fm_strbuf *out, const lambda_names *in)
 {
     static const char *const binary[] = {"+", "-", "*", "/", "%", "=", "<=>", "<", "<=", ">",
-                                         ">=", "&", "|", "^"};
+                                         ">=", "&", "|", "^", "<<", ">>", ">>>"};
     static const struct {
         const char *name, *before, *after;
     } unary[] = {
@@ -151,6 +195,7 @@ static bool add_operator(const fm_expr *e, fm_str name, fm_strbuf *out, const la
         return true;
     }
     if (e->n_args != 2) return false;
+    if (add_time_arithmetic(e, name, out, in)) return true;
     for (size_t i = 0; i < sizeof binary / sizeof binary[0]; i++)
         if (fm_str_eq(name, fm_str_c(binary[i]))) {
             add_infix(e, "(", binary[i], ")", out, in);
@@ -160,14 +205,6 @@ static bool add_operator(const fm_expr *e, fm_str name, fm_strbuf *out, const la
         add_infix(e, "(", "=", ")", out, in);
     } else if (fm_str_eq(name, FM_STR("!=")) || fm_str_eq(name, FM_STR("<>"))) {
         add_infix(e, "(NOT (", "=", "))", out, in);
-    } else if (fm_str_eq_ci(name, FM_STR("mod"))) {
-        add_infix(e, "(", "%", ")", out, in);
-    } else if (fm_str_eq(name, FM_STR("<<")) || fm_str_eq(name, FM_STR(">>")) ||
-               fm_str_eq(name, FM_STR(">>>"))) {
-        fm_strbuf_add_c(out, "shift");
-        fm_strbuf_add_c(out, name.ptr[0] == '<' ? "left(" : name.len == 2 ? "right(" : "rightunsigned(");
-        add_list(e->args, e->n_args, out, in);
-        fm_strbuf_add_c(out, ")");
     } else if (fm_str_eq_ci(name, FM_STR("div"))) {
         add_infix(e, "(", "div", ")", out, in);
     } else if (fm_str_eq(name, FM_STR("[]"))) {
@@ -193,7 +230,7 @@ static bool add_spelled(fm_str name, fm_strbuf *out)
     };
     static const char *const others[][2] = {
         {"curdate", "current_date"}, {"dateadd", "date_add"}, {"random", "rand"},
-        {"current_database", "current_schema"}, {"to_varchar", "to_char"},
+        {"current_database", "current_schema"}, {"to_varchar", "to_char"}, {"array_agg", "collect_list"},
     };
     for (size_t i = 0; i < sizeof capitals / sizeof capitals[0]; i++)
         if (fm_str_eq_ci(name, fm_str_c(capitals[i]))) {
@@ -215,6 +252,15 @@ static bool is_cast_name(fm_str name)
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (fm_str_eq_ci(name, fm_str_c(names[i]))) return true;
     return false;
+}
+
+/* The word for the side that a call with characters trims; NULL: no such call. */
+static const char *trim_side(fm_str name)
+{
+    return fm_str_eq_ci(name, FM_STR("trim"))    ? "BOTH"
+           : fm_str_eq_ci(name, FM_STR("ltrim")) ? "LEADING"
+           : fm_str_eq_ci(name, FM_STR("rtrim")) ? "TRAILING"
+                                                 : NULL;
 }
 
 /* Calls whose texts are their own. False: none of them. */
@@ -244,6 +290,12 @@ static bool add_special_call(const fm_expr *e, fm_str name, fm_strbuf *out, cons
     } else if (fm_str_eq_ci(name, FM_STR("ilike")) && e->n_args == 3) { /* the escape is not shown */
         add_wrapped("ilike(", e->args[0], ", ", out, in);
         add_wrapped("", e->args[1], ")", out, in);
+    } else if (e->n_args == 2 && trim_side(name)) {
+        fm_strbuf_printf(out, "TRIM(%s ", trim_side(name));
+        put(e->args[0], out, in);
+        add_wrapped(" FROM ", e->args[1], ")", out, in);
+    } else if (fm_str_eq_ci(name, FM_STR("from_json")) && e->type && e->type->id == FM_TYPE_MAP) {
+        fm_strbuf_add_c(out, "entries");
     } else if (fm_str_eq_ci(name, FM_STR("log")) && e->n_args == 1) {
         add_wrapped("LOG(E(), ", e->args[0], ")", out, in);
     } else if ((fm_str_eq_ci(name, FM_STR("from_json")) || fm_str_eq_ci(name, FM_STR("schema_of_json")) ||
@@ -351,7 +403,8 @@ static bool add_typed(const fm_expr *e, fm_strbuf *out)
 
 static void add_cast(const fm_expr *e, fm_strbuf *out, const lambda_names *in)
 {
-    if (e->implicit) {
+    const fm_type *to = e->cast_type ? e->cast_type : e->type;
+    if (e->implicit || fm_type_is_nested(to)) { /* as Spark, which shows no cast to a nested type */
         put(e->args[0], out, in);
         return;
     }
@@ -359,7 +412,7 @@ static void add_cast(const fm_expr *e, fm_strbuf *out, const lambda_names *in)
     fm_strbuf_add_c(out, e->try_cast ? "TRY_CAST(" : "CAST(");
     put(e->args[0], out, in);
     fm_strbuf_add_c(out, " AS ");
-    fm_type_sql(e->cast_type ? e->cast_type : e->type, out);
+    fm_type_sql(to, out);
     fm_strbuf_add_c(out, ")");
 }
 

@@ -170,7 +170,13 @@ static fm_status resolve_typed(fm_arena *arena, const fm_session_conf *conf, con
     literal->pos = e->pos;
     literal->sql = e->sql;
     literal->nullable = false;
-    fm_expr_sql(e, &shown);
+    if (e->cast_type->id == FM_TYPE_TIMESTAMP) { /* a zone in the text is gone: it shows the session's clock */
+        fm_strbuf_add_c(&shown, "TIMESTAMP '");
+        fm_value_text(&literal->value, 0, conf->zone, &shown);
+        fm_strbuf_add_c(&shown, "'");
+    } else {
+        fm_expr_sql(e, &shown);
+    }
     literal->name = fm_arena_str(arena, fm_strbuf_str(&shown));
     fm_strbuf_fini(&shown);
     *out = literal;

@@ -357,8 +357,8 @@ fm_status fm_resolve_bool(fm_scope *s, fm_expr *e, const char *condition, fm_exp
     return st;
 }
 
-/* The name of an item without AS: as the tree reads once names are columns, before calls are resolved. */
-static fm_status auto_name(fm_analyzer *an, const fm_expr *written, const fm_expr *named, fm_str *out, fm_error *err)
+/* The name of an item without AS: as the resolved tree reads, casts that were put in left out. */
+static fm_status auto_name(fm_analyzer *an, const fm_expr *written, const fm_expr *typed, fm_str *out, fm_error *err)
 {
     fm_strbuf text = {0};
 
@@ -366,7 +366,7 @@ static fm_status auto_name(fm_analyzer *an, const fm_expr *written, const fm_exp
         *out = written->parts[written->n_parts - 1];
         return FM_OK;
     }
-    fm_expr_auto_name(named, &text);
+    fm_expr_auto_name(typed, &text);
     *out = fm_arena_str(an->arena, fm_strbuf_str(&text));
     bool ok = fm_strbuf_ok(&text) && out->ptr;
     fm_strbuf_fini(&text);
@@ -400,12 +400,12 @@ fm_status fm_resolve_named(fm_scope *s, fm_expr *e, fm_expr **out, fm_error *err
     fm_str name = e->name;
 
     FM_TRY(fm_resolve_names(s, inner, &names, err));
-    if (!aliased) FM_TRY(auto_name(an, inner, names, &name, err));
     s->over_name = aliased && inner->kind == FM_EXPR_UNRESOLVED_CALL && inner->has_over ? name : FM_STR("");
     FM_TRY(fm_resolve_types(s, names, &typed, err));
     s->over_name = FM_STR("");
     *out = typed;
     if (!aliased && typed->kind == FM_EXPR_ATTRIBUTE) return FM_OK;
+    if (!aliased) FM_TRY(auto_name(an, inner, typed, &name, err));
     if (!aliased) FM_TRY(name_by_window(an, inner, typed, &name, err));
     *out = fm_alias_expr(an->arena, fm_expr_unalias(typed), name, an->next_id++);
     if (!*out) return fm_no_memory(an->arena, err);

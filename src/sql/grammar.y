@@ -519,7 +519,7 @@ trim_side(S) ::= LEADING. { S = "ltrim"; }
 trim_side(S) ::= TRAILING. { S = "rtrim"; }
 primary(P) ::= SUBSTRING(T) LPAREN expr(E) FROM expr(A) RPAREN(R). { P = fm_build_special(p, &T, &R, "substring", E, A, NULL, NULL); }
 primary(P) ::= SUBSTRING(T) LPAREN expr(E) FROM expr(A) FOR expr(B) RPAREN(R). { P = fm_build_special(p, &T, &R, "substring", E, A, B, NULL); }
-primary(P) ::= POSITION(T) LPAREN vexpr(A) IN vexpr(B) RPAREN(R). { P = fm_build_special(p, &T, &R, "position", A, B, NULL, NULL); }
+primary(P) ::= POSITION(T) LPAREN vexpr(A) IN vexpr(B) RPAREN(R). { P = fm_build_special(p, &T, &R, "locate", A, B, NULL, NULL); }
 primary(P) ::= OVERLAY(T) LPAREN expr(E) PLACING expr(A) FROM expr(B) RPAREN(R). { P = fm_build_special(p, &T, &R, "overlay", E, A, B, NULL); }
 primary(P) ::= OVERLAY(T) LPAREN expr(E) PLACING expr(A) FROM expr(B) FOR expr(C) RPAREN(R). {
     P = fm_build_special(p, &T, &R, "overlay", E, A, B, C);

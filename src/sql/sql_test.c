@@ -119,10 +119,10 @@ static const struct {
     {"SELECT a end, b first, c window FROM t",
      "project[a AS end, b AS first, c AS window](relation[t])"},
     {"SELECT left(s, 2), right(s, 2), replace(s, 'a', 'b'), if(a, b, c), filter(a, x -> x), first(a), date(b),"
-     " timestamp(c), exists(a, x -> x IS NULL), substring(s, 1, 2), trim(s), position('a', s), extract('year',"
+     " timestamp(c), exists(a, x -> x IS NULL), substring(s, 1, 2), trim(s), locate('a', s), extract('year',"
      " d), current_date, current_timestamp(), char(65) FROM t",
      "project[left(s, 2:int), right(s, 2:int), replace(s, 'a', 'b'), if(a, b, c), filter(a, (x) -> x), first("
-     "a), date(b), timestamp(c), exists(a, (x) -> isnull(x)), substring(s, 1:int, 2:int), trim(s), position('a',"
+     "a), date(b), timestamp(c), exists(a, (x) -> isnull(x)), substring(s, 1:int, 2:int), trim(s), locate('a',"
      " s), extract('year', d), current_date, current_timestamp(), char(65:int)](relation[t])"},
     {"SELECT a FROM `my table` `a``b`",
      "project[a](as[a`b](relation[my table]))"},
@@ -171,7 +171,7 @@ static const struct {
      "project[extract('YEAR', d), extract('day', d), trim('x', s), ltrim(s), rtrim('x', s), trim('x', s)](one)"},
     {"SELECT SUBSTRING(s FROM 2), SUBSTR(s FROM 2 FOR 3), POSITION('a' IN s), OVERLAY(s PLACING 'x' FROM 2), "
      "OVERLAY(s PLACING 'x' FROM 2 FOR 3)",
-     "project[substring(s, 2:int), substring(s, 2:int, 3:int), position('a', s), overlay(s, 'x', 2:int), overlay("
+     "project[substring(s, 2:int), substring(s, 2:int, 3:int), locate('a', s), overlay(s, 'x', 2:int), overlay("
      "s, 'x', 2:int, 3:int)](one)"},
     {"SELECT timestampadd(HOUR, 1, ts), TIMESTAMPDIFF(minute, a, b), dateadd(DAY, 1, d), dateadd(d, 1), datediff("
      "a, b), date_add(d, day)",
