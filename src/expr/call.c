@@ -326,6 +326,27 @@ static fm_status resolve_as_case(const resolving *r, fm_expr **args, int32_t n, 
                                 out, err);
 }
 
+/* decode(x, search, result, search, result ...[, default]) is a CASE, too; null equals null. */
+static fm_status resolve_decode(const resolving *r, fm_expr **args, int32_t n, fm_expr **out, fm_error *err)
+{
+    fm_expr call = {.kind = FM_EXPR_UNRESOLVED_CALL, .name = r->name, .n_args = n, .args = args};
+    fm_expr **cases = fm_arena_array(r->arena, fm_expr *, n);
+    fm_expr *node = fm_expr_new(r->arena, FM_EXPR_CASE, r->pos);
+    fm_strbuf text = {0};
+    if (!cases || !node) return fm_no_memory(r->arena, err);
+    fm_expr_sql(&call, &text);
+    node->name = fm_arena_str(r->arena, fm_strbuf_str(&text));
+    fm_strbuf_fini(&text);
+    node->n_args = n - 1;
+    for (int32_t i = 1; i < n; i++) {
+        cases[i - 1] = args[i];
+        if (i % 2 == 1 && i + 1 < n)
+            FM_TRY(fm_call_resolve(r->arena, r->conf, FM_STR("<=>"), (fm_expr *[]){args[0], args[i]}, 2, r->pos, NULL,
+                                   &cases[i - 1], err));
+    }
+    return fm_expr_resolve_node(r->arena, r->conf, node, cases, out, err);
+}
+
 /* int('5'), date(x) ...: casts by the name of their type. *out stays NULL for any other name. */
 static fm_status resolve_as_cast(const resolving *r, fm_expr **args, int32_t n, fm_expr **out, fm_error *err)
 {
@@ -362,6 +383,7 @@ fm_status fm_call_resolve(fm_arena *arena, const fm_session_conf *conf, fm_str n
     fm_bind b = {.arena = arena, .conf = conf, .name = name, .pos = pos, .n_args = n_args};
     fm_expr *e;
 
+    if (n_args > 2 && fm_str_eq_ci(name, FM_STR("decode"))) return resolve_decode(&r, args, n_args, out, err);
     /* The parser names both signs by their character. */
     if (n_args == 1 && fm_str_eq(name, FM_STR("-")))
         r.function = fm_function_find(FM_STR("negative"));

@@ -44,15 +44,19 @@
     X(assert_true)             \
     X(atan)                    \
     X(atan2)                   \
+    X(base64)                  \
+    X(bin)                     \
     X(bit_length)              \
     X(bround)                  \
     X(btrim)                   \
     X(cbrt)                    \
     X(ceil)                    \
+    X(char)                    \
     X(coalesce)                \
     X(concat)                  \
     X(concat_ws)               \
     X(contains)                \
+    X(conv)                    \
     X(convert_timezone)        \
     X(cos)                     \
     X(cosh)                    \
@@ -73,11 +77,13 @@
     X(dayname)                 \
     X(dayofweek)               \
     X(dayofyear)               \
+    X(decode)                  \
     X(degrees)                 \
     X(op_int_div)              \
     X(e)                       \
     X(element_at)              \
     X(elt)                     \
+    X(encode)                  \
     X(endswith)                \
     X(exists)                  \
     X(exp)                     \
@@ -93,11 +99,13 @@
     X(get)                     \
     X(greatest)                \
     X(hash)                    \
+    X(hex)                     \
     X(hour)                    \
     X(hypot)                   \
     X(ilike)                   \
     X(initcap)                 \
     X(instr)                   \
+    X(is_valid_utf8)           \
     X(isfalse)                 \
     X(isnan)                   \
     X(isnotfalse)              \
@@ -126,6 +134,7 @@
     X(make_dt_interval)        \
     X(make_timestamp)          \
     X(make_timestamp_ntz)      \
+    X(make_valid_utf8)         \
     X(make_ym_interval)        \
     X(map)                     \
     X(map_contains_key)        \
@@ -134,6 +143,7 @@
     X(map_keys)                \
     X(map_values)              \
     X(mask)                    \
+    X(md5)                     \
     X(minute)                  \
     X(month)                   \
     X(monthname)               \
@@ -170,6 +180,8 @@
     X(rpad)                    \
     X(rtrim)                   \
     X(second)                  \
+    X(sha)                     \
+    X(sha2)                    \
     X(shiftleft)               \
     X(shiftright)              \
     X(shiftrightunsigned)      \
@@ -194,6 +206,7 @@
     X(timestamp_seconds)       \
     X(timestampadd)            \
     X(timestampdiff)           \
+    X(to_binary)               \
     X(to_date)                 \
     X(to_timestamp)            \
     X(to_timestamp_ntz)        \
@@ -211,15 +224,20 @@
     X(try_mod)                 \
     X(try_multiply)            \
     X(try_subtract)            \
+    X(try_to_binary)           \
     X(try_to_date)             \
     X(try_to_timestamp)        \
+    X(try_validate_utf8)       \
     X(typeof)                  \
+    X(unbase64)                \
+    X(unhex)                   \
     X(unix_date)               \
     X(unix_micros)             \
     X(unix_millis)             \
     X(unix_seconds)            \
     X(unix_timestamp)          \
     X(upper)                   \
+    X(validate_utf8)           \
     X(weekday)                 \
     X(weekofyear)              \
     X(window_time)             \
