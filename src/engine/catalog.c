@@ -119,18 +119,41 @@ static fm_status read_files(fm_session *s, const fm_plan *call, bool streaming, 
     return type->schema(&s->source_env, def, streaming, arena, &def->schema, err);
 }
 
+/* read_kafka(bootstrapServers => 'host:port', subscribe => 'topic', option => value ...); options whose names have dots are
+ * quoted: `kafka.security.protocol` => 'SSL'. */
+static fm_status read_kafka(fm_session *s, const fm_plan *call, bool streaming, fm_arena *arena, fm_table_def *def,
+                            fm_error *err)
+{
+    def->format = FM_STR("kafka");
+    for (int32_t i = 0; i < call->n_exprs; i++) {
+        const fm_expr *arg = call->exprs[i];
+        fm_str value;
+        if (arg->kind != FM_EXPR_ALIAS) {
+            return fm_fail_at(err, FM_INVALID, "FLOODMARK_TABLE_FUNCTION_ARGUMENT", arg->pos.line, arg->pos.column,
+                              "The arguments of read_kafka() go by name: read_kafka(bootstrapServers => 'host:9092', "
+                              "subscribe => 'topic').");
+        }
+        fm_str key = fm_str_eq_ci(arg->name, FM_STR("bootstrapServers")) ? FM_STR("kafka.bootstrap.servers") : arg->name;
+        FM_TRY(argument_text(arg->args[0], call->name, arena, &value, err));
+        if (!fm_options_set(arena, &def->options, key, value)) return fm_no_memory(arena, err);
+    }
+    const fm_source_type *type = fm_source_lookup(&s->source_env, def->format);
+    return type->schema(&s->source_env, def, streaming, arena, &def->schema, err);
+}
+
 static fm_status table_function(void *ctx, const fm_plan *call, bool streaming, fm_arena *arena,
                                 const fm_table_def **table, fm_error *err)
 {
     fm_session *s = ctx;
 
-    if (!fm_str_eq_ci(call->name, FM_STR("read_files"))) return FM_NOT_FOUND;
+    bool files = fm_str_eq_ci(call->name, FM_STR("read_files"));
+    if (!files && !fm_str_eq_ci(call->name, FM_STR("read_kafka"))) return FM_NOT_FOUND;
     fm_table_def *def = fm_arena_one(arena, fm_table_def);
     if (!def) return fm_no_memory(arena, err);
     def->name = call->name;
     def->pos = call->pos;
-    fm_status st = read_files(s, call, streaming, arena, def, err);
-    if (st == FM_NOT_FOUND) { /* a path; the function was found */
+    fm_status st = (files ? read_files : read_kafka)(s, call, streaming, arena, def, err);
+    if (st == FM_NOT_FOUND) { /* a path or a topic; the function was found */
         st = FM_INVALID;
         if (err) err->status = st;
     }

@@ -58,7 +58,7 @@ static fm_status create_table(fm_session *s, const fm_plan *p, fm_error *err)
     }
     /* What can be said now is said now: options, and a schema that is fixed. An inferred one waits for its use, so that
      * a table may be declared before its files are there. */
-    if (!def.schema && !type->can_batch) {
+    if (!def.schema && (!type->can_batch || type->fixed_schema)) {
         FM_TRY(type->schema(&s->source_env, &def, true, s->arena, &def.schema, err));
     } else if (def.schema) {
         const fm_type *checked;

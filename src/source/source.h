@@ -66,6 +66,7 @@ typedef struct fm_source_type {
     const char *name;                        /* "json", "csv", "text" (file), "rate", ... */
     const char *const *options;              /* Spark's names, NULL-terminated, those of the format besides */
     bool can_stream, can_batch;
+    bool fixed_schema;                       /* the same for whatever lies there: known without looking */
     /* The schema of a table: declared, fixed or inferred. is_stream: a stream needs a declared one unless
      * spark.sql.streaming.schemaInference. Checks the options: an unknown one names the nearest. */
     fm_status (*schema)(const fm_source_env *env, const fm_table_def *table, bool is_stream,

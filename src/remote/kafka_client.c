@@ -1,0 +1,432 @@
+/* remote/kafka_client.c: the contract of kafka_client.h by librdkafka.
+ *
+ * Partitions are read through its simple consumer, each into a queue of its own: offsets are ours, so no group is
+ * joined and nothing is committed. A message is freed when the next ones are asked for: what is handed out points
+ * into librdkafka's receive buffers, nothing is copied. */
+#include "remote/kafka_client.h"
+
+#include <errno.h>
+#include <librdkafka/rdkafka.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "os/clock.h"
+#include "os/thread.h"
+
+enum {
+    ERROR_TEXT_SIZE = 512,
+    STALL_MS = 5 /* a read that gets nothing for so long nudges librdkafka: see nudge() */
+};
+
+struct fm_kafka_client {
+    rd_kafka_t *rk;
+    bool read_committed;
+    int timeout_ms;
+    fm_mutex *mutex;                  /* guards last_error */
+    char last_error[ERROR_TEXT_SIZE]; /* what librdkafka said last of the connection; "": nothing */
+};
+
+/* ---- errors ---- */
+
+/* Called by librdkafka's threads: connections lost, TLS and SASL refused, ... It tries again by itself. */
+static void on_error(rd_kafka_t *rk, int code, const char *reason, void *opaque)
+{
+    fm_kafka_client *client = opaque;
+
+    (void)rk;
+    fm_mutex_lock(client->mutex);
+    if (code != RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN || !client->last_error[0])
+        snprintf(client->last_error, sizeof client->last_error, "%s", reason ? reason : rd_kafka_err2str(code));
+    fm_mutex_unlock(client->mutex);
+}
+
+static void on_log(const rd_kafka_t *rk, int level, const char *facility, const char *text)
+{
+    (void)rk;
+    (void)level;
+    (void)facility;
+    (void)text; /* errors come through on_error too; a library does not print */
+}
+
+static bool is_unknown(rd_kafka_resp_err_t code)
+{
+    return code == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART || code == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC ||
+           code == RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION;
+}
+
+/* What failed, what Kafka calls it, and what the connection said meanwhile. */
+static fm_status failed(fm_kafka_client *client, rd_kafka_resp_err_t code, const char *what, fm_error *err)
+{
+    char last[ERROR_TEXT_SIZE];
+
+    rd_kafka_poll(client->rk, 0); /* lets on_error run */
+    fm_mutex_lock(client->mutex);
+    snprintf(last, sizeof last, "%s", client->last_error);
+    fm_mutex_unlock(client->mutex);
+    return fm_fail(err, is_unknown(code) ? FM_NOT_FOUND : FM_UNAVAILABLE,
+                   is_unknown(code) ? "UNKNOWN_TOPIC_OR_PARTITION" : "FLOODMARK_KAFKA", "Kafka: %s: %s%s%s", what,
+                   rd_kafka_err2str(code), last[0] ? "; last said: " : "", last);
+}
+
+/* ---- a client ---- */
+
+static fm_status set(rd_kafka_conf_t *conf, const fm_kafka_setting *s, fm_error *err)
+{
+    char why[ERROR_TEXT_SIZE];
+    rd_kafka_conf_res_t result = rd_kafka_conf_set(conf, s->name.ptr, s->value.ptr, why, sizeof why);
+
+    if (result == RD_KAFKA_CONF_OK) return FM_OK;
+    const char *shown = s->written.len ? s->written.ptr : s->name.ptr;
+    if (result == RD_KAFKA_CONF_UNKNOWN)
+        return fm_fail(err, FM_UNSUPPORTED, "FLOODMARK_UNSUPPORTED_OPTION",
+                       "Option %s has no counterpart in librdkafka, which speaks to Kafka here. Leave it out.", shown);
+    return fm_fail(err, FM_INVALID, "FLOODMARK_INVALID_OPTION", "Option %s is not accepted: %s.", shown, why);
+}
+
+static fm_status configure(const fm_kafka_settings *settings, rd_kafka_conf_t **out, fm_error *err)
+{
+    static const struct {
+        const char *name, *value;
+        bool consumer, producer, always;
+    } ours[] = {
+        {"enable.auto.commit", "false", true, false, true},
+        {"enable.auto.offset.store", "false", true, false, true},
+        {"auto.offset.reset", "error", true, false, true},   /* a hole is told, never jumped over */
+        {"enable.partition.eof", "true", true, false, true}, /* the end may lie behind the last record */
+        {"check.crcs", "true", true, false, false},
+        {"socket.nagle.disable", "true", true, true, false},
+        {"fetch.message.max.bytes", "8388608", true, false, false}, /* measured: 1.3 times the default's speed */
+        {"queued.min.messages", "100000", true, false, false},
+        {"queued.max.messages.kbytes", "32768", true, false, false}, /* of each partition */
+        {"enable.idempotence", "true", false, true, false},
+        {"linger.ms", "5", false, true, false},
+        {"partitioner", "murmur2_random", false, true, false}, /* Java's */
+    };
+    rd_kafka_conf_t *conf = rd_kafka_conf_new();
+    fm_status st = FM_OK;
+    char why[ERROR_TEXT_SIZE];
+    bool consumer = settings->role == FM_KAFKA_CONSUMER;
+
+    for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++)
+        if (consumer ? ours[i].consumer : ours[i].producer)
+            rd_kafka_conf_set(conf, ours[i].name, ours[i].value, why, sizeof why);
+    if (consumer)
+        rd_kafka_conf_set(conf, "isolation.level", settings->read_committed ? "read_committed" : "read_uncommitted", why,
+                          sizeof why);
+    for (int32_t i = 0; st == FM_OK && i < settings->n; i++) {
+        bool taken = false;
+        for (size_t k = 0; k < sizeof ours / sizeof ours[0]; k++)
+            taken = taken || (ours[k].always && (consumer ? ours[k].consumer : ours[k].producer) &&
+                              fm_str_eq(settings->items[i].name, fm_str_c(ours[k].name)));
+        if (!taken) st = set(conf, &settings->items[i], err);
+    }
+    if (st == FM_OK) *out = conf;
+    else rd_kafka_conf_destroy(conf);
+    return st;
+}
+
+fm_status fm_kafka_check(const fm_kafka_settings *settings, fm_error *err)
+{
+    rd_kafka_conf_t *conf;
+
+    FM_TRY(configure(settings, &conf, err));
+    rd_kafka_conf_destroy(conf);
+    return FM_OK;
+}
+
+fm_status fm_kafka_client_new(const fm_kafka_settings *settings, fm_kafka_client **out, fm_error *err)
+{
+    rd_kafka_conf_t *conf;
+    char why[ERROR_TEXT_SIZE];
+    fm_kafka_client *client = calloc(1, sizeof *client);
+
+    *out = NULL;
+    if (!client || !(client->mutex = fm_mutex_new())) {
+        free(client);
+        return fm_no_memory(NULL, err);
+    }
+    client->read_committed = settings->read_committed;
+    client->timeout_ms = settings->timeout_ms > INT32_MAX ? INT32_MAX : (int)settings->timeout_ms;
+    fm_status st = configure(settings, &conf, err);
+    if (st == FM_OK) {
+        rd_kafka_conf_set_opaque(conf, client);
+        rd_kafka_conf_set_error_cb(conf, on_error);
+        rd_kafka_conf_set_log_cb(conf, on_log);
+        bool consumer = settings->role == FM_KAFKA_CONSUMER;
+        client->rk = rd_kafka_new(consumer ? RD_KAFKA_CONSUMER : RD_KAFKA_PRODUCER, conf, why, sizeof why);
+        if (!client->rk) {
+            rd_kafka_conf_destroy(conf);
+            st = fm_fail(err, FM_INVALID, "FLOODMARK_INVALID_OPTION", "Kafka: the options do not make a client: %s", why);
+        }
+    }
+    if (st == FM_OK) *out = client;
+    else fm_kafka_client_free(client);
+    return st;
+}
+
+void fm_kafka_client_free(fm_kafka_client *client)
+{
+    if (!client) return;
+    if (client->rk) rd_kafka_destroy(client->rk);
+    fm_mutex_free(client->mutex);
+    free(client);
+}
+
+/* ---- what there is ---- */
+
+static fm_status add_topic(fm_kafka_client *client, const rd_kafka_metadata_topic_t *t, fm_arena *arena,
+                           fm_kafka_partition *out, int32_t *n, fm_error *err)
+{
+    fm_str name = fm_arena_str(arena, fm_str_c(t->topic));
+
+    if (!name.ptr) return fm_no_memory(arena, err);
+    if (t->err) {
+        char what[ERROR_TEXT_SIZE];
+        snprintf(what, sizeof what, "asking for topic '%s'", t->topic);
+        return failed(client, t->err, what, err);
+    }
+    /* The array of the answer is not in order. Partitions are numbered from 0 without holes. */
+    for (int32_t i = 0; i < t->partition_cnt; i++) out[(*n)++] = (fm_kafka_partition){name, i, FM_KAFKA_NONE};
+    return FM_OK;
+}
+
+static bool is_internal(const char *topic)
+{
+    return strcmp(topic, "__consumer_offsets") == 0 || strcmp(topic, "__transaction_state") == 0 ||
+           strcmp(topic, "__share_group_state") == 0;
+}
+
+static fm_status copy_metadata(fm_kafka_client *client, const rd_kafka_metadata_t *meta, bool all, fm_arena *arena,
+                               fm_kafka_partition **out, int32_t *n, fm_error *err)
+{
+    int64_t total = 0;
+
+    for (int i = 0; i < meta->topic_cnt; i++) total += meta->topics[i].partition_cnt;
+    *out = fm_arena_array(arena, fm_kafka_partition, total);
+    *n = 0;
+    if (!*out) return fm_no_memory(arena, err);
+    for (int i = 0; i < meta->topic_cnt; i++) {
+        if (all && (meta->topics[i].err || is_internal(meta->topics[i].topic))) continue;
+        FM_TRY(add_topic(client, &meta->topics[i], arena, *out, n, err));
+    }
+    return FM_OK;
+}
+
+fm_status fm_kafka_client_partitions(fm_kafka_client *client, fm_str topic, fm_arena *arena, fm_kafka_partition **out,
+                                     int32_t *n, fm_error *err)
+{
+    const rd_kafka_metadata_t *meta = NULL;
+    rd_kafka_topic_t *rkt = topic.len ? rd_kafka_topic_new(client->rk, topic.ptr, NULL) : NULL;
+
+    if (topic.len && !rkt)
+        return fm_fail(err, FM_INVALID, "FLOODMARK_INVALID_OPTION", "'%.*s' is no name of a Kafka topic.", FM_STR_ARG(topic));
+    rd_kafka_resp_err_t code = rd_kafka_metadata(client->rk, topic.len == 0, rkt, &meta, client->timeout_ms);
+    fm_status st = code ? failed(client, code, "asking for topics", err)
+                        : copy_metadata(client, meta, topic.len == 0, arena, out, n, err);
+    if (meta) rd_kafka_metadata_destroy(meta);
+    if (rkt) rd_kafka_topic_destroy(rkt);
+    return st;
+}
+
+fm_status fm_kafka_client_offsets(fm_kafka_client *client, fm_kafka_partition *partitions, int32_t n, fm_error *err)
+{
+    fm_status st = FM_OK;
+
+    if (n == 0) return FM_OK;
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(n);
+    for (int32_t i = 0; i < n; i++)
+        rd_kafka_topic_partition_list_add(list, partitions[i].topic.ptr, partitions[i].partition)->offset = partitions[i].offset;
+    rd_kafka_resp_err_t code = rd_kafka_offsets_for_times(client->rk, list, client->timeout_ms);
+    if (code) st = failed(client, code, "asking for offsets", err);
+    for (int32_t i = 0; st == FM_OK && i < n; i++) {
+        /* The answer is in order of topic and partition, not in that of the question. */
+        const rd_kafka_topic_partition_t *p =
+            rd_kafka_topic_partition_list_find(list, partitions[i].topic.ptr, partitions[i].partition);
+        char what[ERROR_TEXT_SIZE];
+        snprintf(what, sizeof what, "asking for an offset of %s-%d", partitions[i].topic.ptr, partitions[i].partition);
+        if (!p || p->err) st = failed(client, p ? p->err : RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION, what, err);
+        else partitions[i].offset = p->offset < 0 ? FM_KAFKA_NONE : p->offset;
+    }
+    rd_kafka_topic_partition_list_destroy(list);
+    return st;
+}
+
+/* ---- reading ---- */
+
+struct fm_kafka_feed {
+    fm_kafka_client *client;
+    rd_kafka_topic_t *rkt;
+    rd_kafka_queue_t *queue;
+    char *topic;
+    int32_t partition;
+    int64_t at; /* all before was handed out, or is known to be no record */
+    rd_kafka_message_t *messages[FM_KAFKA_RECORDS_MAX];
+    int32_t from, n;  /* messages[from..n) came but were not asked for yet */
+    int32_t lent;     /* messages[0..lent) are with the caller */
+    bool nudges;      /* this librdkafka needs it */
+};
+
+fm_status fm_kafka_feed_open(fm_kafka_client *client, fm_str topic, int32_t partition, int64_t offset, fm_kafka_feed **out,
+                             fm_error *err)
+{
+    fm_kafka_feed *f = calloc(1, sizeof *f);
+
+    *out = NULL;
+    if (!f) return fm_no_memory(NULL, err);
+    f->client = client;
+    f->partition = partition;
+    f->at = offset;
+    f->nudges = rd_kafka_version() < 0x02020000;
+    f->topic = malloc(topic.len + 1);
+    f->rkt = rd_kafka_topic_new(client->rk, topic.ptr, NULL);
+    f->queue = rd_kafka_queue_new(client->rk);
+    if (!f->topic || !f->rkt || !f->queue) {
+        fm_kafka_feed_close(f);
+        return fm_no_memory(NULL, err);
+    }
+    memcpy(f->topic, topic.ptr, topic.len + 1);
+    if (rd_kafka_consume_start_queue(f->rkt, partition, offset, f->queue) != 0) {
+        rd_kafka_resp_err_t code = rd_kafka_last_error();
+        fm_kafka_feed_close(f);
+        return failed(client, code, "beginning to read", err);
+    }
+    *out = f;
+    return FM_OK;
+}
+
+static void give_back(fm_kafka_feed *f)
+{
+    for (int32_t i = 0; i < f->lent; i++) rd_kafka_message_destroy(f->messages[i]);
+    f->lent = 0;
+}
+
+void fm_kafka_feed_close(fm_kafka_feed *f)
+{
+    if (!f) return;
+    give_back(f);
+    for (int32_t i = f->from; i < f->n; i++) rd_kafka_message_destroy(f->messages[i]);
+    if (f->queue && f->rkt) rd_kafka_consume_stop(f->rkt, f->partition);
+    if (f->queue) rd_kafka_queue_destroy(f->queue);
+    if (f->rkt) rd_kafka_topic_destroy(f->rkt);
+    free(f->topic);
+    free(f);
+}
+
+int64_t fm_kafka_feed_at(const fm_kafka_feed *f) { return f->at; }
+
+/* librdkafka before 2.2 that has read as far ahead as it may looks again whether it may read on only once a second, unless
+ * something else goes through its connection. So something else does. */
+static void nudge(fm_kafka_feed *f)
+{
+    int64_t low, high;
+
+    rd_kafka_query_watermark_offsets(f->client->rk, f->topic, f->partition, &low, &high, 1000);
+}
+
+/* Fetches messages: those that are there; if there are none, waits for one. */
+static int32_t fetch(fm_kafka_feed *f, int32_t max, int32_t wait_ms)
+{
+    ssize_t n = rd_kafka_consume_batch_queue(f->queue, 0, f->messages, (size_t)max);
+
+    if (n > 0 || wait_ms <= 0) return n > 0 ? (int32_t)n : 0;
+    if (f->nudges && wait_ms > STALL_MS) {
+        n = rd_kafka_consume_batch_queue(f->queue, STALL_MS, f->messages, 1);
+        if (n <= 0) nudge(f);
+    }
+    if (n <= 0) n = rd_kafka_consume_batch_queue(f->queue, wait_ms, f->messages, 1);
+    if (n <= 0 || max == 1) return n > 0 ? (int32_t)n : 0;
+    ssize_t more = rd_kafka_consume_batch_queue(f->queue, 0, f->messages + 1, (size_t)max - 1);
+    return 1 + (more > 0 ? (int32_t)more : 0);
+}
+
+/* A message that is none: the end of what is there, or an error. */
+static fm_status take_event(fm_kafka_feed *f, rd_kafka_message_t *m, fm_error *err)
+{
+    rd_kafka_resp_err_t code = m->err;
+    char what[ERROR_TEXT_SIZE];
+
+    if (code == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
+        if (m->offset > f->at) f->at = m->offset;
+        return FM_OK;
+    }
+    snprintf(what, sizeof what, "reading %s-%d at offset %lld", f->topic, f->partition, (long long)f->at);
+    if (code == RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE || code == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET)
+        return fm_fail(err, FM_NOT_FOUND, "OFFSET_OUT_OF_RANGE", "Kafka: %s: this offset is not there.", what);
+    fm_status st = failed(f->client, code, what, err);
+    return st == FM_NOT_FOUND ? FM_UNAVAILABLE : st;
+}
+
+static void fill(const rd_kafka_message_t *m, fm_kafka_record *out)
+{
+    rd_kafka_timestamp_type_t type;
+
+    out->key = (fm_str){m->key, m->key ? m->key_len : 0};
+    out->value = (fm_str){m->payload, m->payload ? m->len : 0};
+    out->offset = m->offset;
+    out->timestamp_ms = rd_kafka_message_timestamp(m, &type);
+    out->timestamp_type = type == RD_KAFKA_TIMESTAMP_LOG_APPEND_TIME ? 1 : type == RD_KAFKA_TIMESTAMP_CREATE_TIME ? 0 : -1;
+    out->message = (void *)(uintptr_t)m;
+}
+
+/* What came earlier and was not asked for moves to the front. */
+static void move_kept(fm_kafka_feed *f)
+{
+    int32_t kept = f->n - f->from;
+
+    if (kept && f->from) memmove(f->messages, f->messages + f->from, (size_t)kept * sizeof f->messages[0]);
+    f->from = 0;
+    f->n = kept;
+}
+
+fm_status fm_kafka_feed_read(fm_kafka_feed *f, int64_t end, int32_t max, int32_t wait_ms, fm_kafka_record *out, int32_t *n,
+                             fm_error *err)
+{
+    int32_t taken = 0, i;
+    fm_status st = FM_OK;
+
+    fm_assert(max > 0 && max <= FM_KAFKA_RECORDS_MAX);
+    *n = 0;
+    give_back(f);
+    move_kept(f);
+    if (f->at >= end) return FM_OK;
+    if (f->n == 0) f->n = fetch(f, max, wait_ms);
+    for (i = 0; i < f->n && taken < max && st == FM_OK; i++) {
+        rd_kafka_message_t *m = f->messages[i];
+        if (m->err) {
+            if (taken && m->err != RD_KAFKA_RESP_ERR__PARTITION_EOF) break; /* first what came before it */
+            st = take_event(f, m, err);
+            rd_kafka_message_destroy(m);
+            continue;
+        }
+        if (m->offset < f->at) { /* the front of a batch of records that began before */
+            rd_kafka_message_destroy(m);
+            continue;
+        }
+        if (m->offset >= end) {
+            f->at = end;
+            break;
+        }
+        f->messages[taken] = m;
+        fill(m, &out[taken++]);
+        f->at = m->offset + 1;
+    }
+    f->lent = taken;
+    f->from = i;
+    *n = taken;
+    return st;
+}
+
+bool fm_kafka_record_header(const fm_kafka_record *record, int32_t i, fm_str *name, fm_str *value)
+{
+    rd_kafka_headers_t *headers;
+    const char *key;
+    const void *bytes;
+    size_t size;
+
+    if (rd_kafka_message_headers(record->message, &headers) != RD_KAFKA_RESP_ERR_NO_ERROR ||
+        rd_kafka_header_get_all(headers, (size_t)i, &key, &bytes, &size) != RD_KAFKA_RESP_ERR_NO_ERROR)
+        return false;
+    *name = fm_str_c(key);
+    *value = (fm_str){bytes, bytes ? size : 0};
+    return true;
+}

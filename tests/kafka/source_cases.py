@@ -1,0 +1,225 @@
+"""Reading Kafka: choices of partitions, bounds, limits, columns, checkpoints."""
+import json
+import os
+import time
+
+from kafka_cases import Job, expect, expect_in, wait_for
+
+COLUMNS = "topic AS t, partition AS p, offset AS o, CAST(key AS STRING) AS k, CAST(value AS STRING) AS v"
+SELECT = f"SELECT {COLUMNS} FROM STREAM events"
+
+
+def keys(rows, *names):
+    return [tuple(r.get(n) for n in names) for r in rows]
+
+
+def batch_columns(kafka):
+    topic = kafka.topic("columns")
+    kafka.send(topic, ["one"], key="a", headers=["h1=x", "h2=y"])
+    kafka.send_null(topic, "b")
+    with Job(kafka) as job:
+        rows = job.rows("SELECT CAST(key AS STRING) k, CAST(value AS STRING) v, topic, partition, offset, timestampType ty, "
+                        "timestamp > '2020-01-01' AS timed, size(headers) n, headers[0].key hk, CAST(headers[1].value AS STRING) hv "
+                        f"FROM {job.table(subscribe=topic, includeHeaders='true')} ORDER BY offset")
+        expect(keys(rows, "k", "v", "topic", "partition", "offset", "ty", "timed", "n", "hk", "hv"),
+               [("a", "one", topic, 0, 0, 0, True, 2, "h1", "y"), ("b", None, topic, 0, 1, 0, True, None, None, None)])
+
+
+def read_kafka_function(kafka):
+    topic = kafka.topic("function")
+    kafka.send(topic, ['{"a":1}', '{"a":2}', "no json"])
+    with Job(kafka) as job:
+        rows = job.rows("SELECT from_json(CAST(value AS STRING), 'a INT').a AS a FROM "
+                        f"read_kafka(bootstrapServers => '{kafka.broker}', subscribe => '{topic}') ORDER BY offset")
+        expect(keys(rows, "a"), [(1,), (2,), (None,)])
+
+
+def batch_bounds(kafka):
+    topic = kafka.topic("bounds", 2)
+    kafka.send(topic, [f"a{i}" for i in range(10)], partition=0)
+    kafka.send(topic, [f"b{i}" for i in range(5)], partition=1)
+    with Job(kafka) as job:
+        def count(**options):
+            rows = job.rows("SELECT partition p, min(offset) a, max(offset) b, count(*) n "
+                            f"FROM {job.table(subscribe=topic, **options)} GROUP BY partition ORDER BY p")
+            return keys(rows, "p", "a", "b", "n")
+        expect(count(), [(0, 0, 9, 10), (1, 0, 4, 5)])
+        expect(count(startingOffsets=json.dumps({topic: {"0": 7, "1": -2}})), [(0, 7, 9, 3), (1, 0, 4, 5)])
+        expect(count(endingOffsets=json.dumps({topic: {"0": 7, "1": -1}})), [(0, 0, 6, 7), (1, 0, 4, 5)])
+        expect(count(startingOffsets=json.dumps({topic: {"0": 3, "1": 1}}), endingOffsets=json.dumps({topic: {"0": 4, "1": 1}})), [(0, 3, 3, 1)])
+        expect(count(minPartitions=7), [(0, 0, 9, 10), (1, 0, 4, 5)])
+        expect(count(maxRecordsPerPartition=3), [(0, 0, 9, 10), (1, 0, 4, 5)])
+        assigned = job.rows(f"SELECT count(*) n FROM {job.table(assign=json.dumps({topic: [1]}))}")
+        expect(keys(assigned, "n"), [(5,)])
+
+
+def batch_times(kafka):
+    topic = kafka.topic("times")
+    kafka.send(topic, ["early"])
+    time.sleep(0.3)
+    middle = int(time.time() * 1000)
+    time.sleep(0.3)
+    kafka.send(topic, ["late"])
+    with Job(kafka) as job:
+        def values(**options):
+            return keys(job.rows(f"SELECT CAST(value AS STRING) v FROM {job.table(subscribe=topic, **options)} ORDER BY offset"), "v")
+        expect(values(startingTimestamp=middle), [("late",)])
+        expect(values(endingTimestamp=middle), [("early",)])
+        expect(values(startingOffsetsByTimestamp=json.dumps({topic: {"0": middle}})), [("late",)])
+        far = middle + 10**9
+        expect_in("No offset matched", job.sql(f"SELECT * FROM {job.table(subscribe=topic, startingTimestamp=far)}", ok=False))
+        expect(values(startingTimestamp=far, startingOffsetsByTimestampStrategy="latest"), [])
+
+
+def options_refused(kafka):
+    topic = kafka.topic("refused")
+    with Job(kafka) as job:
+        def error(**options):
+            options = {"subscribe": topic, **options}
+            options = {k: v for k, v in options.items() if v is not None}
+            return job.sql(f"SELECT * FROM {job.table(**options)}", ok=False)
+        expect_in("One of the following options must be specified", error(subscribe=None))
+        expect_in("Only one of the following", error(assign="{}"))
+        expect_in("startingOffsets", error(**{"kafka.auto.offset.reset": "earliest"}))
+        expect_in("kafka.bootstrap.servers", job.sql(f"SELECT * FROM read_kafka(subscribe => '{topic}')", ok=False))
+        expect_in("value.deserializer", error(**{"kafka.value.deserializer": "x"}))
+        expect_in("enable.auto.commit", error(**{"kafka.enable.auto.commit": "true"}))
+        expect_in("JKS", error(**{"kafka.ssl.truststore.location": "/x.jks"}))
+        expect_in("no counterpart", error(**{"kafka.no.such.thing": "1"}))
+        expect_in("can't be latest", error(startingOffsets="latest"))
+        expect_in("can't be earliest", error(endingOffsets="earliest"))
+        expect_in("not valid in streaming", job.stream(SELECT, ok=False, subscribe=topic, endingOffsets="latest"))
+        expect_in("minOffsetsPerTrigger", error(minOffsetsPerTrigger=5, maxOffsetsPerTrigger=4))
+        expect_in("startingOffsets", error(startingoffset="earliest"))
+        expect_in("KAFKA_START_OFFSET_DOES_NOT_MATCH_ASSIGNED", error(startingOffsets=json.dumps({topic: {"0": 0, "1": 0}})))
+        expect_in("UNRESOLVED_START_OFFSET_GREATER_THAN_END_OFFSET", error(startingOffsets=json.dumps({topic: {"0": 2}}),
+                                                                          endingOffsets=json.dumps({topic: {"0": 1}})))
+        expect_in("UNKNOWN_TOPIC_OR_PARTITION", error(subscribe="there-is-no-such-topic", **{"fetchOffset.numRetries": 1}))
+
+
+def stream_goes_on(kafka):
+    topic = kafka.topic("goes-on", 2)
+    kafka.send(topic, ["a", "b"], partition=0)
+    kafka.send(topic, ["c"], partition=1)
+    with Job(kafka) as job:
+        job.stream(SELECT, subscribe=topic, startingOffsets="earliest")
+        expect(keys(job.result(), "p", "o", "v"), [(0, 0, "a"), (0, 1, "b"), (1, 0, "c")])
+        expect(job.log("sources/0", 0), b"\0v1\n" + json.dumps({topic: {"0": 0, "1": 0}}, separators=(",", ":")).encode())
+        expect(job.offsets(0), {topic: {"0": 2, "1": 1}})
+        kafka.send(topic, ["d"], partition=1)
+        job.stream(SELECT, subscribe=topic, startingOffsets="earliest")
+        expect(keys(job.result(), "p", "o", "v"), [(0, 0, "a"), (0, 1, "b"), (1, 0, "c"), (1, 1, "d")])
+        expect(job.offsets(1), {topic: {"0": 2, "1": 2}})
+        metrics = job.progress()[-1]["sources"][0]
+        expect(metrics["description"], f"KafkaV2[Subscribe[{topic}]]")
+        expect(metrics["startOffset"], {topic: {"0": 2, "1": 1}})
+        expect({k: metrics["metrics"][k] for k in ("minOffsetsBehindLatest", "maxOffsetsBehindLatest", "avgOffsetsBehindLatest")},
+               {"minOffsetsBehindLatest": "0", "maxOffsetsBehindLatest": "0", "avgOffsetsBehindLatest": "0.0"})
+
+
+def stream_limits(kafka):
+    topic = kafka.topic("limits", 2)
+    kafka.send(topic, [f"a{i}" for i in range(90)], partition=0)
+    kafka.send(topic, [f"b{i}" for i in range(10)], partition=1)
+    with Job(kafka) as job:
+        job.stream(SELECT, subscribe=topic, startingOffsets="earliest", maxOffsetsPerTrigger=25)
+        expect(job.offsets(0), {topic: {"0": 22, "1": 2}})
+        expect(job.offsets(1), {topic: {"0": 44, "1": 4}})
+        expect(len(job.result()), 100)
+        expect(json.loads(job.progress()[0]["sources"][0]["metrics"]["offsetsBehindLatest"]), {topic: {"0": 68, "1": 8}})
+
+
+def stream_default_is_latest(kafka):
+    topic = kafka.topic("latest")
+    kafka.send(topic, ["before"])
+    with Job(kafka) as job:
+        job.stream(SELECT, subscribe=topic)
+        expect(job.offsets(0), {topic: {"0": 1}})
+        expect(job.progress()[0]["numInputRows"], 0)
+        kafka.send(topic, ["after"])
+        job.stream(SELECT, subscribe=topic)
+        expect(keys(job.result(), "o", "v"), [(1, "after")])
+
+
+def new_partitions(kafka):
+    topic = kafka.topic("grows")
+    kafka.send(topic, ["a"])
+    with Job(kafka) as job:
+        process = job.start(SELECT, subscribe=topic, startingOffsets="earliest")
+        try:
+            wait_for(lambda: len(job.result()) == 1, process=process)
+            kafka.tool("grow", topic, 3)
+            kafka.send(topic, ["b"], partition=2)
+            kafka.send(topic, ["c"], partition=1)
+            wait_for(lambda: len(job.result()) == 3, process=process)
+        finally:
+            process.terminate()
+            process.wait()
+        expect(keys(job.result(), "p", "o", "v"), [(0, 0, "a"), (1, 0, "c"), (2, 0, "b")])
+
+
+def transactions(kafka):
+    topic = kafka.topic("transactions")
+    kafka.tool("commit", topic, 0, "t1", lines=["a", "b"])
+    kafka.tool("abort", topic, 0, "t1", lines=["gone"])
+    kafka.tool("commit", topic, 0, "t1", lines=["c"])
+    kafka.tool("abort", topic, 0, "t1", lines=["gone too"])
+    with Job(kafka) as job:
+        committed = {"kafka.isolation.level": "read_committed"}
+        job.stream(SELECT, subscribe=topic, startingOffsets="earliest", **committed)
+        expect(keys(job.result(), "v"), [("a",), ("b",), ("c",)])
+        kafka.tool("dangle", topic, 0, "t2", lines=["open"])
+        kafka.send(topic, ["behind it"])
+        job.stream(SELECT, subscribe=topic, startingOffsets="earliest", **committed)
+        expect(len(job.result()), 3)
+    with Job(kafka) as job:
+        job.stream(SELECT, subscribe=topic, startingOffsets="earliest")
+        expect(keys(job.result(), "v"), [("a",), ("b",), ("gone",), ("c",), ("gone too",), ("open",), ("behind it",)])
+
+
+def retention(kafka):
+    topic = kafka.topic("retention")
+    kafka.send(topic, [f"m{i}" for i in range(4)])
+    with Job(kafka) as job:
+        job.stream(SELECT, subscribe=topic, startingOffsets="earliest")
+        kafka.send(topic, [f"m{i}" for i in range(4, 10)])
+        kafka.tool("delete-records", topic, 0, 7)
+        said = job.stream(SELECT, ok=False, subscribe=topic, startingOffsets="earliest")
+        expect_in("KAFKA_DATA_LOSS", said)
+        expect_in(f"[4, 7) for topic partition {topic}-0", said)
+        job.stream(SELECT, subscribe=topic, startingOffsets="earliest", failOnDataLoss="false")
+        expect(keys(job.result(), "o"), [(o,) for o in (0, 1, 2, 3, 7, 8, 9)])
+        metrics = job.progress()[-1]["sources"][0]["metrics"]
+        expect(json.loads(metrics["lostOffsets"]), [{"topic": topic, "partition": 0, "from": 4, "to": 7}])
+
+
+def deleted_topic(kafka):
+    topic = kafka.topic("deleted")
+    kafka.send(topic, ["a", "b"])
+    with Job(kafka) as job:
+        job.stream(SELECT, subscribe=topic, startingOffsets="earliest")
+        kafka.tool("delete", topic)
+        time.sleep(0.5)
+        kafka.tool("create", topic, 1)
+        options = {"subscribe": topic, "startingOffsets": "earliest", "fetchOffset.retryIntervalMs": 10}
+        expect_in("KAFKA_DATA_LOSS.PARTITION_OFFSET_CHANGED", job.stream(SELECT, ok=False, **options))
+
+
+def windows_with_workers(kafka):
+    topic = kafka.topic("windows", 4)
+    kafka.tool("fill", topic, 4, 20000, 50)
+    select = ("SELECT window.start AS t, data.user_id AS k, count(*) AS o FROM "
+              "(SELECT from_json(CAST(value AS STRING), 'user_id STRING, amount DOUBLE, event_time TIMESTAMP') AS data FROM STREAM events) "
+              "GROUP BY window(data.event_time, '1 minute'), data.user_id")
+    results = []
+    for workers in (1, 3):
+        with Job(kafka) as job:
+            out = job.stream(select, "-c", f"floodmark.workers={workers}", sink="console", mode="complete", sink_options="numRows '100000', ",
+                             subscribe=topic, startingOffsets="earliest", minPartitions=9)
+            results.append(sorted(l for l in out.splitlines() if l.startswith("|")))
+    expect(results[0], results[1])
+    expect(sum(int(l.split("|")[3]) for l in results[0] if "user0" in l), 20000)
+
+
+CASES = [batch_columns, read_kafka_function, batch_bounds, batch_times, options_refused, stream_goes_on, stream_limits,
+         stream_default_is_latest, new_partitions, transactions, retention, deleted_topic, windows_with_workers]
