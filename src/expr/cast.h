@@ -51,6 +51,8 @@ fm_status fm_time_format_new(fm_arena *arena, fm_str pattern, const fm_time_form
                              fm_error *err);
 void fm_time_format_print(const fm_time_format *f, int64_t utc_us, const fm_zone *zone,
                           fm_strbuf *out);
+/* A date, days since 1970: those that no instant in µs reaches, too. */
+void fm_time_format_print_day(const fm_time_format *f, int32_t day, fm_strbuf *out);
 bool fm_time_format_parse(const fm_time_format *f, fm_str text, const fm_zone *zone, int64_t *utc_us);
 
 #endif

@@ -175,18 +175,23 @@ typedef struct moment {
     const fm_zone *zone;
 } moment;
 
+/* The calendar of a day, at midnight UTC. */
+static moment moment_of_day(int32_t days)
+{
+    moment m = {.zone = fm_zone_utc()};
+    fm_civil_from_days(days, &m.year, &m.month, &m.day);
+    m.day_of_year = (int32_t)((int64_t)days - fm_days_from_civil(m.year, 1, 1) + 1);
+    m.weekday = (int32_t)fm_floor_mod((int64_t)days + 3, 7);
+    return m;
+}
+
 static moment moment_of(int64_t utc_us, const fm_zone *zone)
 {
-    moment m = {.utc_us = utc_us, .zone = zone};
-    int64_t local_us, us;
-    int32_t days;
+    int64_t local_us = fm_zone_to_local(zone, utc_us), us = fm_floor_mod(local_us, FM_US_PER_DAY);
+    moment m = moment_of_day(fm_day_of_us(local_us));
+    m.utc_us = utc_us;
+    m.zone = zone;
     m.offset_s = fm_zone_offset_s(zone, utc_us);
-    local_us = fm_zone_to_local(zone, utc_us);
-    days = fm_day_of_us(local_us);
-    us = fm_floor_mod(local_us, FM_US_PER_DAY);
-    fm_civil_from_days(days, &m.year, &m.month, &m.day);
-    m.day_of_year = days - fm_days_from_civil(m.year, 1, 1) + 1;
-    m.weekday = (int32_t)fm_floor_mod((int64_t)days + 3, 7);
     m.hour = (int32_t)(us / FM_US_PER_HOUR);
     m.minute = (int32_t)(us / FM_US_PER_MINUTE % 60);
     m.second = (int32_t)(us / FM_US_PER_SECOND % 60);
@@ -325,5 +330,11 @@ static void put_item(const fm_time_format *f, const fm_time_item *item, const mo
 void fm_time_format_print(const fm_time_format *f, int64_t utc_us, const fm_zone *zone, fm_strbuf *out)
 {
     moment m = moment_of(utc_us, zone);
+    for (int32_t i = 0; i < f->n; i++) put_item(f, &f->items[i], &m, out);
+}
+
+void fm_time_format_print_day(const fm_time_format *f, int32_t day, fm_strbuf *out)
+{
+    moment m = moment_of_day(day);
     for (int32_t i = 0; i < f->n; i++) put_item(f, &f->items[i], &m, out);
 }

@@ -223,7 +223,7 @@ static char *two(char *w, int32_t x)
 static char *local_text(char *w, int64_t local_us)
 {
     int64_t day = fm_floor_div(local_us, FM_US_PER_DAY);
-    int32_t ms = (int32_t)((local_us - day * FM_US_PER_DAY) / 1000);
+    int32_t ms = (int32_t)(fm_floor_mod(local_us, FM_US_PER_DAY) / 1000);
 
     w += fm_date_text((int32_t)day, w);
     *w++ = 'T';
@@ -261,14 +261,20 @@ static size_t time_text(const fm_json_printer *p, int64_t us, bool ntz, char *te
     return (size_t)(w - text);
 }
 
+/* The text of a pattern, as a JSON string; it is freed. */
+static void add_text(fm_strbuf *text, fm_strbuf *out)
+{
+    fm_strbuf_add_json(out, fm_strbuf_str(text));
+    if (!fm_strbuf_ok(text)) out->failed = true;
+    fm_strbuf_fini(text);
+}
+
 static void add_pattern(const fm_time_format *f, int64_t us, const fm_zone *zone, fm_strbuf *out)
 {
     fm_strbuf text = {0};
 
     fm_time_format_print(f, us, zone, &text);
-    fm_strbuf_add_json(out, fm_strbuf_str(&text));
-    if (!fm_strbuf_ok(&text)) out->failed = true;
-    fm_strbuf_fini(&text);
+    add_text(&text, out);
 }
 
 static void add_time(const fm_json_printer *p, fm_json_print_cache *cache, int64_t us, bool ntz,
@@ -300,7 +306,9 @@ static void add_time(const fm_json_printer *p, fm_json_print_cache *cache, int64
 static void add_date(const fm_json_printer *p, int32_t day, fm_strbuf *out)
 {
     if (p->date_format) {
-        add_pattern(p->date_format, day * FM_US_PER_DAY, fm_zone_utc(), out);
+        fm_strbuf text = {0};
+        fm_time_format_print_day(p->date_format, day, &text);
+        add_text(&text, out);
         return;
     }
     if (!room(out, FM_TIME_TEXT_SIZE + 2)) return;
