@@ -2,10 +2,11 @@
  *
  * The source has a log of its own, sources/<i>, written before the engine's offset log: entry k
  * names the files that offset {"logOffset":k} adds. An entry that no offset names, since the
- * process died between the two, comes with the next offset: not lost, not doubled. */
+ * process died between the two, is the next offset: not lost, not doubled. */
 #include "source/file_source.h"
 
 #include "base/limits.h"
+#include "base/seal.h"
 #include "format/json.h"
 #include "source/glob.h"
 #include "table/file_uri.h"
@@ -32,6 +33,9 @@ static fm_status parse_line(fm_arena *arena, fm_str text, log_line *out, fm_erro
 {
     const fm_json *v = NULL;
 
+    if (!fm_seal_holds(text))
+        return fm_fail(err, FM_CORRUPT, "FLOODMARK_CORRUPT_LOG", "The checksum of a line does not fit: %.*s. Restore the "
+                       "file from a backup, or start with a new checkpointLocation.", FM_STR_ARG(text));
     FM_TRY(fm_json_read(arena, text, &v, err));
     const fm_json *path = fm_json_get(v, "path");
     if (!path || path->kind != FM_JSON_STRING ||
@@ -247,16 +251,19 @@ static fm_status take_files(fm_file_source *s, const fm_listed_file *files, size
 {
     fm_strbuf lines = {0}, uri = {0};
     int64_t id = s->log.latest + 1;
+    size_t line;
     bool ok = true;
 
     for (size_t i = 0; i < n; i++) {
         fm_strbuf_clear(&uri);
         fm_file_uri(files[i].path, &uri);
         if (i) fm_strbuf_add_char(&lines, '\n');
+        line = lines.len;
         fm_strbuf_add_c(&lines, "{\"path\":");
         fm_strbuf_add_json(&lines, fm_strbuf_str(&uri));
-        fm_strbuf_printf(&lines, ",\"timestamp\":%" PRId64 ",\"batchId\":%" PRId64 "}",
+        fm_strbuf_printf(&lines, ",\"timestamp\":%" PRId64 ",\"batchId\":%" PRId64 "," FM_SEAL_FIELD "}",
                          files[i].modified_ms, id);
+        if (fm_strbuf_ok(&lines)) fm_seal(lines.ptr + line, lines.len - line);
         ok = ok && fm_seen_add(&s->seen, seen_key(s, fm_strbuf_str(&uri)), files[i].modified_ms);
     }
     fm_status st =

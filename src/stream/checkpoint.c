@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/limits.h"
+#include "base/seal.h"
 #include "format/json.h"
 
 static fm_str inside(fm_checkpoint *ck, fm_arena *arena, const char *name)
@@ -17,9 +18,9 @@ static fm_status parse_metadata(fm_checkpoint *ck, fm_str text, fm_arena *arena,
     const fm_json *root, *id = NULL;
 
     if (fm_json_read(arena, text, &root, NULL) == FM_OK) id = fm_json_get(root, "id");
-    if (!id || id->kind != FM_JSON_STRING || id->text.len != FM_UUID_TEXT_SIZE - 1) {
+    if (!id || id->kind != FM_JSON_STRING || id->text.len != FM_UUID_TEXT_SIZE - 1 || !fm_seal_holds(text)) {
         return fm_fail(err, FM_CORRUPT, "FLOODMARK_CHECKPOINT_DAMAGED",
-                       "'%s/metadata' is damaged: it should be {\"id\":\"<uuid>\"}. Restore it from a backup: it is the "
+                       "'%s/metadata' is damaged: it should be {\"id\":\"<uuid>\"}, and a checksum, when it has one, has to fit. Restore it from a backup: it is the "
                        "identity by which sinks know what this query wrote.",
                        ck->dir);
     }
@@ -58,8 +59,9 @@ static fm_status create_metadata(fm_checkpoint *ck, fm_str path, fm_arena *arena
                        ck->dir);
     }
     fm_uuid(ck->query_id);
-    char text[64];
-    int n = snprintf(text, sizeof text, "{\"id\":\"%s\"}", ck->query_id);
+    char text[128];
+    int n = snprintf(text, sizeof text, "{\"id\":\"%s\"," FM_SEAL_FIELD "}", ck->query_id);
+    fm_seal(text, (size_t)n);
     return fm_fs_write_atomic(ck->fs, path.ptr, (fm_str){text, (size_t)n}, false, err);
 }
 

@@ -1,7 +1,7 @@
 /* stream/checkpoint.h: the folder that holds all that is kept on disk for a query.
  *
  *     <checkpoint>/
- *       metadata        {"id":"<uuid>"}: the identity of the query, for ever
+ *       metadata        {"id":"<uuid>",<base/seal.h>}: the identity of the query, for ever
  *       offsets/N       before micro-batch N runs          (stream/offset_log.h)
  *       commits/N       after it                           (stream/commit_log.h)
  *       sources/<i>/    what source i keeps for itself

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/seal.h"
 #include "format/json.h"
 
 static fm_status damaged(fm_error *err)
@@ -20,7 +21,7 @@ fm_status fm_commit_parse(fm_str text, fm_arena *arena, fm_commit *out, fm_error
     *out = (fm_commit){0};
     if (!fm_str_starts(text, FM_STR("v1\n")) && !fm_str_starts(text, FM_STR("v2\n"))) return damaged(err);
     fm_str line = fm_str_trim((fm_str){text.ptr + 3, text.len - 3});
-    if (fm_json_read(arena, line, &root, NULL) != FM_OK || root->kind != FM_JSON_OBJECT) return damaged(err);
+    if (fm_json_read(arena, line, &root, NULL) != FM_OK || root->kind != FM_JSON_OBJECT || !fm_seal_holds(text)) return damaged(err);
     const fm_json *watermark = fm_json_get(root, "nextBatchWatermarkMs");
     if (watermark && !fm_json_i64(watermark, &out->next_watermark_ms)) return damaged(err);
     const fm_json *no_data = fm_json_get(root, "floodmarkNoDataNext");
@@ -40,9 +41,10 @@ fm_status fm_commit_log_read(fm_batch_log *log, int64_t batch_id, fm_arena *aren
 
 fm_status fm_commit_log_add(fm_batch_log *log, int64_t batch_id, const fm_commit *commit, fm_error *err)
 {
-    char text[112];
-    int n = snprintf(text, sizeof text, "v1\n{\"nextBatchWatermarkMs\":%" PRId64 "%s}", commit->next_watermark_ms,
+    char text[160];
+    int n = snprintf(text, sizeof text, "v1\n{\"nextBatchWatermarkMs\":%" PRId64 "%s," FM_SEAL_FIELD "}", commit->next_watermark_ms,
                      commit->no_data_next ? ",\"floodmarkNoDataNext\":true" : "");
 
+    fm_seal(text, (size_t)n);
     return fm_batch_log_add(log, batch_id, (fm_str){text, (size_t)n}, err);
 }

@@ -1,7 +1,7 @@
 /* stream/commit_log.h: the commit log: micro-batch N is done; written after it.
  *
  *     v1
- *     {"nextBatchWatermarkMs":...}
+ *     {"nextBatchWatermarkMs":...,<base/seal.h>}
  *
  * "floodmarkNoDataNext":true stands behind it when the run would go on with a micro-batch although nothing new came, to
  * close what the watermark has passed. Spark keeps that in memory only, and a run that dies right then closes those windows

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "base/seal.h"
 #include "format/json.h"
 
 /* Takes the next line off *rest; false at the end. */
@@ -71,6 +72,7 @@ fm_status fm_offsets_parse(fm_str text, fm_arena *arena, fm_offsets *out, fm_err
         return damaged(err, "it does not begin with the version line 'v1'");
     }
     if (!take_line(&rest, &line)) return damaged(err, "its second line is missing");
+    if (!fm_seal_holds(text)) return damaged(err, "its checksum does not fit");
     FM_TRY(parse_metadata(line, arena, out, err));
     int32_t lines = 0;
     for (fm_str counted = rest; take_line(&counted, &line);) lines++;
@@ -83,6 +85,7 @@ fm_status fm_offsets_parse(fm_str text, fm_arena *arena, fm_offsets *out, fm_err
     return FM_OK;
 }
 
+/* out: empty. */
 void fm_offsets_print(const fm_offsets *offsets, fm_strbuf *out)
 {
     fm_strbuf_printf(out, "v1\n{\"batchWatermarkMs\":%" PRId64 ",\"batchTimestampMs\":%" PRId64 ",\"conf\":{",
@@ -93,11 +96,12 @@ void fm_offsets_print(const fm_offsets *offsets, fm_strbuf *out)
         fm_strbuf_add_char(out, ':');
         fm_strbuf_add_json(out, offsets->conf.items[i].value);
     }
-    fm_strbuf_add_c(out, "}}");
+    fm_strbuf_add_c(out, "}," FM_SEAL_FIELD "}");
     for (int32_t i = 0; i < offsets->n_sources; i++) {
         fm_strbuf_add_char(out, '\n');
         fm_strbuf_add(out, offsets->ends[i].len ? offsets->ends[i] : FM_STR("-"));
     }
+    if (fm_strbuf_ok(out)) fm_seal(out->ptr, out->len);
 }
 
 fm_status fm_offset_log_read(fm_batch_log *log, int64_t batch_id, fm_arena *arena, fm_offsets *out,

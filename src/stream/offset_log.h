@@ -3,7 +3,7 @@
  * Spark's layout and text, version 1, so that its tools can read it and its jobs' offsets can be taken over:
  *
  *     v1
- *     {"batchWatermarkMs":...,"batchTimestampMs":...,"conf":{"key":"value",...}}
+ *     {"batchWatermarkMs":...,"batchTimestampMs":...,"conf":{"key":"value",...},<base/seal.h>}
  *     <end offset of source 0, one line, or "-" while it has none>
  *     ... */
 #ifndef FM_STREAM_OFFSET_LOG_H

@@ -157,7 +157,7 @@ fm_status fm_file_log_read_one(const fm_file_log *log, int64_t id, fm_file_log_v
     if (st == FM_OK) st = fm_fs_read_all(log->fs, path.ptr, COMPACT_SIZE_MAX, arena, &text, err);
     if (st == FM_OK) st = visit_lines(log, id, text, visit, ctx, err);
     fm_arena_free(arena);
-    return fm_context(err, st, "reading entry %" PRId64 " of the %s", id, log->what);
+    return fm_context(err, st, "reading '%s/%" PRId64 "%s' of the %s", log->dir, id, fm_file_log_is_compact(log, id) ? suffix : "", log->what);
 }
 
 /* The entries `from` .. `to` one after the other; `from` is compact or the first. */
