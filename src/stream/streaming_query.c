@@ -132,6 +132,31 @@ static fm_status open_exec(fm_query *q, fm_error *err)
     return FM_OK;
 }
 
+/* State of an operator that the query does not have: it was another query. An operator without its state is found out when
+ * that is opened. */
+static fm_status check_operators(const fm_query *q, fm_error *err)
+{
+    fm_fs *fs = q->spec.exec.fs;
+    fm_str dir = fm_arena_printf(q->arena, "%s/state", q->spec.checkpoint);
+    int32_t n = fm_exec_operators(q->stream.exec);
+    fm_dir_entry *entries;
+    size_t n_entries;
+    int64_t id;
+
+    if (!dir.ptr) return fm_no_memory(q->arena, err);
+    fm_status st = fm_fs_list(fs, dir.ptr, q->arena, &entries, &n_entries, err);
+    if (st != FM_OK) return st == FM_NOT_FOUND ? FM_OK : st;
+    for (size_t i = 0; i < n_entries; i++) {
+        if (!fm_str_to_i64(entries[i].name, &id) || id < n) continue;
+        return fm_fail(err, FM_INVALID, "STREAMING_STATEFUL_OPERATOR_NOT_MATCH_IN_STATE_METADATA",
+                       "The query does not fit the state in '%s': there is state of stateful operator %" PRId64 ", but the "
+                       "query has %d such operators. Run the query as it was, or start this one with a new "
+                       "checkpointLocation.",
+                       dir.ptr, id, n);
+    }
+    return FM_OK;
+}
+
 static fm_status open_watermark(fm_query *q, fm_error *err)
 {
     fm_str text = fm_options_get(&q->stream.pinned, "spark.sql.streaming.multipleWatermarkPolicy", FM_STR("min"));
@@ -156,7 +181,8 @@ static fm_status open_parts(fm_query *q, fm_error *err)
     FM_TRY(read_settings(q, err));
     FM_TRY(open_exec(q, err));
     FM_TRY(open_watermark(q, err));
-    return restore_sources(q, err);
+    FM_TRY(restore_sources(q, err));
+    return check_operators(q, err);
 }
 
 fm_status fm_query_open(const fm_query_spec *spec, fm_query **out, fm_error *err)
