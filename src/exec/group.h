@@ -30,7 +30,7 @@ enum { FM_GROUP_ARGS_MAX = 8, FM_GROUP_NO_INPUT = -1 };
 /* One aggregate: where its arguments stand among the inputs. */
 typedef struct fm_group_call {
     fm_agg_call call;
-    int32_t args[FM_GROUP_ARGS_MAX]; /* [call.n_args] */
+    int32_t args[FM_GROUP_ARGS_MAX]; /* [call.n_args]; FM_GROUP_NO_INPUT: not read */
     int32_t filter;                  /* FM_GROUP_NO_INPUT: none */
 } fm_group_call;
 

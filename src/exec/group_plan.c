@@ -115,7 +115,7 @@ static bool can_slice(const fm_plan *plan)
     for (int32_t i = 0; i < plan->n_exprs; i++) {
         const fm_expr *e = plan->exprs[i];
         while (e->kind == FM_EXPR_ALIAS) e = e->args[0];
-        if (e->kind == FM_EXPR_AGGREGATE && (e->aggregate->order_dependent || !e->aggregate->merge)) return false;
+        if (e->kind == FM_EXPR_AGGREGATE && (e->aggregate->order_dependent || e->aggregate->unsliced || !e->aggregate->merge)) return false;
     }
     return true;
 }
@@ -230,7 +230,7 @@ static fm_status add_call(fm_tree *tree, fm_group_spec *spec, const fm_expr *e, 
     if (spec->value_size > FM_STATE_VALUE_SIZE_MAX) return fm_fail(err, FM_LIMIT, "FLOODMARK_TOO_MANY_AGGREGATES", "The aggregates of one GROUP BY need more than %d bytes a group.", FM_STATE_VALUE_SIZE_MAX);
     spec->plain_values &= !c->aggregate->fini && !c->aggregate->save;
     spec->has_init |= c->aggregate->init != NULL;
-    for (int32_t k = 0; k < c->n_args; k++) g->args[k] = add_input(spec, e->args[k]);
+    for (int32_t k = 0; k < c->n_args; k++) g->args[k] = c->aggregate->unread >> k & 1 ? FM_GROUP_NO_INPUT : add_input(spec, e->args[k]);
     g->filter = e->filter ? add_input(spec, e->filter) : FM_GROUP_NO_INPUT;
     return FM_OK;
 }

@@ -87,7 +87,7 @@ static fm_status update_all(const fm_group_spec *spec, char *const *values, cons
         fm_vec args[FM_GROUP_ARGS_MAX];
         const uint8_t *keep = NULL;
         bool none = false;
-        for (int32_t k = 0; k < g->call.n_args; k++) args[k] = inputs[g->args[k]];
+        for (int32_t k = 0; k < g->call.n_args; k++) args[k] = g->args[k] == FM_GROUP_NO_INPUT ? (fm_vec){.type = fm_type_null(), .len = n} : inputs[g->args[k]];
         if (g->filter != FM_GROUP_NO_INPUT) keep = kept_lanes(&inputs[g->filter], &none);
         if (!none) FM_TRY(g->call.aggregate->update(&g->call, values, args, keep, n, err));
     }

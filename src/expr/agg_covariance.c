@@ -1,8 +1,10 @@
 /* expr/agg_covariance.c: covar_pop(x, y), covar_samp(x, y), corr(x, y), and the regr_ functions.
  *
  * State   {n, mean of x, mean of y, sum of (x - mean x)(y - mean y)}, and for corr and regr_ the two sums of squares.
- * Rule    Spark, Covariance and PearsonCorrelation, step by step. Rows where either is null do not count. regr_f(y, x) has
- *         the dependent variable first.
+ *         regr_avgx, regr_avgy: sums in place of the means.
+ * Rule    Spark, Covariance, PearsonCorrelation and CentralMomentAgg, step by step, so that roundings are the same. Rows
+ *         where either is null do not count. regr_f(y, x) has the dependent variable first; regr_sxy and regr_r2 look at
+ *         it as x nevertheless.
  * Cases   tests/golden/functions/corr.test */
 #include <math.h>
 
@@ -41,16 +43,28 @@ static uint32_t state_size(const fm_agg_call *call)
     return wants_squares(kind_of(call)) ? sizeof(pairs) : 4 * sizeof(double);
 }
 
-static inline void add(pairs *s, double x, double y, bool squares)
+/* The functions that stand on CentralMomentAgg, which takes its steps in another way. */
+static bool is_by_moments(kind k) { return k > REGR_COUNT && k != REGR_R2; }
+static bool is_mean(kind k) { return k == REGR_AVGX || k == REGR_AVGY; }
+
+static inline void add(pairs *s, double x, double y, kind k)
 {
     double n = s->n + 1, dx = x - s->mean_x, dy = y - s->mean_y;
     double mean_x = s->mean_x + dx / n, mean_y = s->mean_y + dy / n;
+    s->n = n;
+    if (is_mean(k)) {
+        s->mean_x += x;
+        s->mean_y += y;
+        return;
+    }
     s->xy += dx * (y - mean_y);
-    if (squares) {
+    if (is_by_moments(k)) {
+        s->xx += dx * (dx - dx / n);
+        s->yy += dy * (dy - dy / n);
+    } else if (wants_squares(k)) {
         s->xx += dx * (x - mean_x);
         s->yy += dy * (y - mean_y);
     }
-    s->n = n;
     s->mean_x = mean_x;
     s->mean_y = mean_y;
 }
@@ -59,7 +73,7 @@ static fm_status update(const fm_agg_call *call, char *const *entries, const fm_
                         const uint8_t *keep, int32_t n, fm_error *err)
 {
     kind k = kind_of(call);
-    bool regression = k > CORR; /* regr_f(y, x) */
+    bool regression = k > CORR && k != REGR_SXY && k != REGR_R2; /* regr_f(y, x) */
     const double *x = fm_vec_f64(&args[regression ? 1 : 0]), *y = fm_vec_f64(&args[regression ? 0 : 1]);
     uint8_t buffer[FM_AGG_CHUNK];
     (void)err;
@@ -68,21 +82,26 @@ static fm_status update(const fm_agg_call *call, char *const *entries, const fm_
         const uint8_t *live = fm_agg_live(args, 2, keep, from, len, buffer);
         for (int32_t i = 0; i < len; i++)
             if (!live || live[i])
-                add(fm_agg_state(call, entries[from + i]), x[from + i], y[from + i], wants_squares(k));
+                add(fm_agg_state(call, entries[from + i]), x[from + i], y[from + i], k);
     }
     return FM_OK;
 }
 
-static void take_in(pairs *d, const pairs *s, bool squares)
+static void take_in(pairs *d, const pairs *s, kind k)
 {
     double n1 = d->n, n2 = s->n, n = n1 + n2;
     double dx = s->mean_x - d->mean_x, dx_n = n == 0 ? 0 : dx / n;
     double dy = s->mean_y - d->mean_y, dy_n = n == 0 ? 0 : dy / n;
     d->n = n;
+    if (is_mean(k)) {
+        d->mean_x += s->mean_x;
+        d->mean_y += s->mean_y;
+        return;
+    }
     d->mean_x += dx_n * n2;
     d->mean_y += dy_n * n2;
     d->xy = d->xy + s->xy + dx * dy_n * n1 * n2;
-    if (!squares) return;
+    if (!wants_squares(k)) return;
     d->xx = d->xx + s->xx + dx * dx_n * n1 * n2;
     d->yy = d->yy + s->yy + dy * dy_n * n1 * n2;
 }
@@ -90,10 +109,10 @@ static void take_in(pairs *d, const pairs *s, bool squares)
 static fm_status merge(const fm_agg_call *call, char *const *dst, char *const *src, int32_t n,
                        fm_error *err)
 {
-    bool squares = wants_squares(kind_of(call));
+    kind k = kind_of(call);
     (void)err;
     for (int32_t i = 0; i < n; i++)
-        take_in(fm_agg_state(call, dst[i]), fm_agg_state(call, src[i]), squares);
+        take_in(fm_agg_state(call, dst[i]), fm_agg_state(call, src[i]), k);
     return FM_OK;
 }
 
@@ -105,17 +124,19 @@ static bool result(kind k, const pairs *s, double *out)
     case COVAR_POP: *out = s->xy / s->n; return true;
     case COVAR_SAMP: *out = s->xy / (s->n - 1); return s->n > 1;
     case CORR: *out = s->xy / sqrt(s->xx * s->yy); return s->n > 1 && s->xx * s->yy != 0;
-    case REGR_AVGX: *out = s->mean_x; return true;
-    case REGR_AVGY: *out = s->mean_y; return true;
+    case REGR_AVGX: *out = s->mean_x / s->n; return true;
+    case REGR_AVGY: *out = s->mean_y / s->n; return true;
     case REGR_SXX: *out = s->xx; return true;
     case REGR_SYY: *out = s->yy; return true;
     case REGR_SXY: *out = s->xy; return true;
     case REGR_SLOPE: *out = s->xy / s->xx; return s->xx != 0;
     case REGR_INTERCEPT: *out = s->mean_y - s->xy / s->xx * s->mean_x; return s->xx != 0;
-    default: /* REGR_R2 */
-        if (s->xx == 0) return false;
-        *out = s->yy == 0 ? 1 : s->xy * s->xy / (s->xx * s->yy);
+    default: { /* REGR_R2: yy is of the independent variable */
+        double r = s->xy / sqrt(s->xx * s->yy);
+        if (s->yy == 0) return false;
+        *out = s->xx == 0 ? 1 : r * r;
         return true;
+    }
     }
 }
 

@@ -344,6 +344,18 @@ static const subject subjects[] = {
     {.name = "regr_count", .types = "double;double"},
     {.name = "regr_slope", .types = "double;double"},
     {.name = "regr_r2", .types = "double;double"},
+    {.name = "approx_count_distinct", .types = "string"},
+    {.name = "approx_count_distinct", .types = "double;=0.2"},
+    {.name = "approx_count_distinct", .types = "struct<a:int,b:string>;=0.01"},
+    {.name = "percentile", .types = "double;=0.5"},
+    {.name = "percentile", .types = "interval day to second;=0.5"},
+    {.name = "median", .types = "int"},
+    {.name = "mode", .types = "string"},
+    {.name = "mode", .types = "double;=true"},
+    {.name = "percentile_approx", .types = "bigint;=0.5"}, /* few enough rows to be exact */
+    {.name = "percentile_approx", .types = "decimal(12,3);=0.5"},
+    {.name = "listagg", .types = "string"},
+    {.name = "string_agg", .types = "binary"},
 };
 
 static void test_parts(void **state)

@@ -24,6 +24,13 @@ typedef struct fm_agg_call {
     uint32_t offset;               /* of this state inside an entry: state = (char *)entry + offset */
 } fm_agg_call;
 
+/* f(...) WITHIN GROUP (ORDER BY ...). The keys follow the other arguments; args_min and args_max count those alone. */
+typedef enum fm_within_rule {
+    FM_WITHIN_NEVER,
+    FM_WITHIN_ONE,    /* one key, required */
+    FM_WITHIN_MAYBE   /* any number of keys */
+} fm_within_rule;
+
 typedef struct fm_aggregate {
     const char *name;              /* lower case */
     const char *aliases[4];
@@ -37,6 +44,9 @@ typedef struct fm_aggregate {
     uint32_t (*state_size)(const fm_agg_call *call); /* bytes, a multiple of 8; <= FM_AGG_STATE_SIZE_MAX */
     bool never_null;               /* count: 0 over nothing */
     bool order_dependent;          /* first, last, collect_list */
+    bool unsliced;                 /* rows in turn and parts merged give different answers: no slices of windows */
+    uint8_t within;                /* fm_within_rule */
+    uint8_t unread;                /* bit i: argument i is constant and known to bind; update gets no values for it */
     void (*init)(const fm_agg_call *call, void *state); /* NULL: zero bytes are the empty state */
     /* entries[n]: the group entry of each row; args[n_args] of n lanes; keep: [n] 0 where FILTER or lateness
      * leaves the row out, or NULL. */

@@ -22,12 +22,20 @@
     X(covar_pop)               \
     X(covar_samp)              \
     X(first)                   \
+    X(histogram_numeric)       \
     X(kurtosis)                \
     X(last)                    \
+    X(listagg)                 \
     X(max)                     \
     X(max_by)                  \
+    X(median)                  \
     X(min)                     \
     X(min_by)                  \
+    X(mode)                    \
+    X(percentile)              \
+    X(percentile_approx)       \
+    X(percentile_cont)         \
+    X(percentile_disc)         \
     X(regr_avgx)               \
     X(regr_avgy)               \
     X(regr_count)              \
@@ -87,40 +95,87 @@ static fm_status check_filter(const fm_expr *filter, fm_pos pos, fm_error *err)
     return st;
 }
 
+/* What is written around the arguments: WITHIN GROUP and DISTINCT. */
+static fm_status check_form(const fm_aggregate *aggregate, const fm_bind *b, fm_error *err)
+{
+    bool is_within = b->n_keys > 0;
+    if (is_within && aggregate->within == FM_WITHIN_NEVER)
+        return fm_fail_at(err, FM_INVALID, "INVALID_SQL_SYNTAX.FUNCTION_WITH_UNSUPPORTED_SYNTAX", b->pos.line, b->pos.column,
+                          "Invalid SQL syntax: The function `%.*s` does not support WITHIN GROUP (ORDER BY ...).", FM_STR_ARG(b->name));
+    if (aggregate->within != FM_WITHIN_ONE) return FM_OK;
+    if (!is_within)
+        return fm_fail_at(err, FM_INVALID, "INVALID_WITHIN_GROUP_EXPRESSION.WITHIN_GROUP_MISSING", b->pos.line, b->pos.column,
+                          "Invalid function `%.*s` with WITHIN GROUP. WITHIN GROUP is required for the function: %s.",
+                          FM_STR_ARG(b->name), aggregate->usage);
+    if (b->distinct)
+        return fm_fail_at(err, FM_INVALID, "INVALID_WITHIN_GROUP_EXPRESSION.DISTINCT_UNSUPPORTED", b->pos.line, b->pos.column,
+                          "Invalid function `%.*s` with WITHIN GROUP. The function does not support DISTINCT with WITHIN GROUP.",
+                          FM_STR_ARG(b->name));
+    if (b->n_keys > 1)
+        return fm_fail_at(err, FM_INVALID, "INVALID_WITHIN_GROUP_EXPRESSION.WRONG_NUM_ORDERINGS", b->pos.line, b->pos.column,
+                          "Invalid function `%.*s` with WITHIN GROUP. The function requires 1 orderings in WITHIN GROUP but got %d.",
+                          FM_STR_ARG(b->name), (int)b->n_keys);
+    return FM_OK;
+}
+
+/* Splits the keys of WITHIN GROUP off: e->args gets their expressions, b->keys the nodes with the directions. */
+static fm_status split_keys(fm_expr *const *args, int32_t n_args, fm_expr *e, fm_bind *b, fm_error *err)
+{
+    enum { WITHIN_KEYS_MAX = 15 };
+    while (b->n_keys < n_args && args[n_args - 1 - b->n_keys]->kind == FM_EXPR_SORT_KEY) b->n_keys++;
+    fm_expr **keys = fm_arena_array(b->arena, fm_expr *, b->n_keys + 1);
+    if (!keys) return fm_no_memory(b->arena, err);
+    for (int32_t i = 0; i < n_args; i++) {
+        int32_t key = i - (n_args - b->n_keys);
+        e->args[i] = args[i];
+        if (key < 0) continue;
+        keys[key] = args[i];
+        e->args[i] = args[i]->args[0];
+        if (key < WITHIN_KEYS_MAX) e->index |= (args[i]->descending | args[i]->nulls_first << 1) << (2 * key);
+    }
+    b->keys = keys;
+    return FM_OK;
+}
+
+static fm_status new_aggregate(fm_bind *b, fm_expr *const *args, bool ignore_nulls, fm_expr *filter, fm_expr **out, fm_error *err)
+{
+    fm_expr *e = fm_expr_new(b->arena, FM_EXPR_AGGREGATE, b->pos);
+    if (!e) return fm_no_memory(b->arena, err);
+    e->name = fm_arena_str(b->arena, b->name);
+    e->ansi = b->conf->ansi;
+    e->distinct = b->distinct;
+    e->ignore_nulls = ignore_nulls;
+    e->filter = filter;
+    e->n_args = b->n_args;
+    e->args = fm_arena_array(b->arena, fm_expr *, b->n_args);
+    b->cast_args = fm_arena_array(b->arena, const fm_type *, b->n_args);
+    if (!e->args || !b->cast_args || !e->name.ptr) return fm_no_memory(b->arena, err);
+    *out = e;
+    return split_keys(args, b->n_args, e, b, err);
+}
+
 fm_status fm_aggregate_resolve(fm_arena *arena, const fm_session_conf *conf, fm_str name,
                                fm_expr **args, int32_t n_args, bool distinct, bool ignore_nulls,
                                fm_expr *filter, fm_pos pos, fm_expr **out, fm_error *err)
 {
     const fm_aggregate *aggregate = fm_aggregate_find(name);
-    fm_bind b = {.arena = arena, .conf = conf, .name = name, .pos = pos, .n_args = n_args};
+    fm_bind b = {.arena = arena, .conf = conf, .name = name, .pos = pos, .n_args = n_args, .distinct = distinct, .ignore_nulls = ignore_nulls};
     fm_function shape;
-    fm_expr *e;
+    fm_expr *e = NULL;
 
     if (!aggregate)
         return fm_fail_at(err, FM_INVALID, "UNRESOLVED_ROUTINE", pos.line, pos.column,
                           "Cannot resolve routine `%.*s`: there is no aggregate of this name.",
                           FM_STR_ARG(name));
     FM_TRY(check_filter(filter, pos, err));
-    e = fm_expr_new(arena, FM_EXPR_AGGREGATE, pos);
-    if (!e) return fm_no_memory(arena, err);
-    e->name = fm_arena_str(arena, name);
-    e->ansi = conf->ansi;
-    e->distinct = distinct;
-    e->ignore_nulls = ignore_nulls;
-    e->filter = filter;
-    e->n_args = n_args;
-    e->args = fm_arena_array(arena, fm_expr *, n_args);
-    b.cast_args = fm_arena_array(arena, const fm_type *, n_args);
-    if (!e->args || !b.cast_args || !e->name.ptr) return fm_no_memory(arena, err);
-    for (int32_t i = 0; i < n_args; i++) e->args[i] = args[i];
-
+    FM_TRY(new_aggregate(&b, args, ignore_nulls, filter, &e, err));
     shape = (fm_function){.name = aggregate->name, .args_min = aggregate->args_min,
                           .args_max = aggregate->args_max, .usage = aggregate->usage};
     memcpy(shape.args, aggregate->args, sizeof shape.args);
-    FM_TRY(fm_args_check(arena, conf, &shape, name, pos, e->args, n_args, err));
+    FM_TRY(fm_args_check(arena, conf, &shape, name, pos, e->args, n_args - b.n_keys, err));
+    FM_TRY(check_form(aggregate, &b, err));
     b.args = e->args;
     b.nullable = !aggregate->never_null;
-    b.ignore_nulls = ignore_nulls;
     if (aggregate->returns) b.returns = aggregate->returns();
     if (aggregate->bind) FM_TRY(aggregate->bind(&b, err));
     for (int32_t i = 0; i < n_args; i++)
@@ -132,6 +187,7 @@ fm_status fm_aggregate_resolve(fm_arena *arena, const fm_session_conf *conf, fm_
     e->type = b.returns;
     e->nullable = b.nullable;
     e->bound = b.bound;
+    if (distinct) FM_TRY(fm_agg_make_distinct(arena, e, err));
     e->deterministic = !aggregate->order_dependent;
     for (int32_t i = 0; i < n_args; i++) e->deterministic &= e->args[i]->deterministic;
     *out = e;

@@ -9,6 +9,8 @@ extern const fm_aggregate fm_agg_min, fm_agg_max, fm_agg_min_cell, fm_agg_max_ce
 extern const fm_aggregate fm_agg_bool_and, fm_agg_bool_or;
 extern const fm_aggregate fm_agg_first, fm_agg_last, fm_agg_any_value, fm_agg_min_by, fm_agg_max_by;
 
+/* Turns a resolved call into one of its distinct rows. Error: UNSUPPORTED_... for arguments without equality. */
+fm_status fm_agg_make_distinct(fm_arena *arena, fm_expr *e, fm_error *err);
 /* bind of aggregates that return one of their values, by its order. Error: INVALID_ORDERING_TYPE. */
 fm_status fm_agg_bind_ordered(fm_bind *b, fm_error *err);
 /* Whether values of the type have an order: no maps in it. */

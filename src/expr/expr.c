@@ -186,7 +186,8 @@ static bool same_node(const fm_expr *a, const fm_expr *b)
                !a->function->nondeterministic;
     case FM_EXPR_AGGREGATE:
         return a->aggregate == b->aggregate && a->ansi == b->ansi &&
-               a->distinct == b->distinct && a->ignore_nulls == b->ignore_nulls;
+               a->distinct == b->distinct && a->ignore_nulls == b->ignore_nulls && a->index == b->index &&
+               (!a->distinct || fm_str_eq_ci(a->name, b->name)); /* DISTINCT: one entry for all names */
     case FM_EXPR_SORT_KEY:
         return a->descending == b->descending && a->nulls_first == b->nulls_first;
     case FM_EXPR_GENERATOR: return fm_str_eq_ci(a->name, b->name);

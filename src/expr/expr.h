@@ -32,7 +32,7 @@ typedef enum fm_expr_kind {
                             Resolved: FM_EXPR_FIELD, or a call of the internal functions */
     FM_EXPR_LAMBDA,      /* parts[]: parameter names; args[0] body. Resolved: args[1..n_parts] are the
                             FM_EXPR_LAMBDA_VAR nodes of the parameters; type is the body's */
-    FM_EXPR_SORT_KEY,    /* args[0], descending, nulls_first */
+    FM_EXPR_SORT_KEY,    /* args[0], descending, nulls_first; also the last args of a call with WITHIN GROUP */
     FM_EXPR_AND, FM_EXPR_OR, FM_EXPR_NOT,
     FM_EXPR_CASE,        /* args: when, then, when, then, ..., [else]; if() and CASE x WHEN become it */
     FM_EXPR_IN_LIST,     /* args[0] IN (args[1..]) */
@@ -71,7 +71,7 @@ struct fm_expr {
     fm_value value;       /* LITERAL */
     const fm_type *cast_type;
     int32_t attr_id;      /* unique in a query; 0 none */
-    int32_t index;
+    int32_t index;        /* COLUMN, FIELD; AGGREGATE: directions of the keys of WITHIN GROUP, two bits each */
     const struct fm_function *function;
     const struct fm_aggregate *aggregate;
     const void *bound;    /* what the entry's bind made of the constant arguments; lives with the tree */

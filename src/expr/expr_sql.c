@@ -310,7 +310,7 @@ static bool add_special_call(const fm_expr *e, fm_str name, fm_strbuf *out, cons
 }
 
 /* Text of the arguments that were left out, where Spark shows them. */
-static void add_left_out(const fm_expr *e, fm_str name, fm_strbuf *out)
+static void add_left_out(const fm_expr *e, fm_str name, int32_t n_args, fm_strbuf *out)
 {
     static const struct {
         const char *name;
@@ -322,37 +322,84 @@ static void add_left_out(const fm_expr *e, fm_str name, fm_strbuf *out)
     };
     const fm_function *function = e->function ? e->function : fm_function_find(name);
     for (size_t i = 0; i < sizeof aggregates / sizeof aggregates[0]; i++)
-        if (e->n_args == aggregates[i].at && fm_str_eq_ci(name, fm_str_c(aggregates[i].name))) {
+        if (n_args == aggregates[i].at && fm_str_eq_ci(name, fm_str_c(aggregates[i].name))) {
             fm_strbuf_add_c(out, ", ");
             fm_strbuf_add_c(out, aggregates[i].text);
         }
-    if ((fm_str_eq_ci(name, FM_STR("aggregate")) || fm_str_eq_ci(name, FM_STR("reduce"))) && e->n_args == 3)
+    if ((fm_str_eq_ci(name, FM_STR("aggregate")) || fm_str_eq_ci(name, FM_STR("reduce"))) && n_args == 3)
         fm_strbuf_add_c(out, ", lambdafunction(namedlambdavariable(), namedlambdavariable())");
     if (!function || e->kind == FM_EXPR_AGGREGATE) return;
-    for (int32_t i = e->n_args; i < 8 && function->shown[i]; i++) {
+    for (int32_t i = n_args; i < 8 && function->shown[i]; i++) {
         if (i) fm_strbuf_add_c(out, ", ");
         fm_strbuf_add_c(out, function->shown[i]);
     }
 }
 
+/* Aggregates whose second argument is not shown: an accuracy, a flag. */
+static bool hides_second(fm_str name)
+{
+    static const char *const names[] = {"approx_count_distinct", "first", "first_value", "last", "last_value", "any_value"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (fm_str_eq_ci(name, fm_str_c(names[i]))) return true;
+    return false;
+}
+
+/* How many of the last arguments are keys of WITHIN GROUP. */
+static int32_t keys_of(const fm_expr *e)
+{
+    int32_t n = 0;
+    while (n < e->n_args && e->args[e->n_args - 1 - n]->kind == FM_EXPR_SORT_KEY) n++;
+    return n;
+}
+
+/* mode() names the order by which it looks for the last, percentile_cont() and percentile_disc() no nulls. */
+static void add_within(const fm_expr *e, fm_str name, int32_t n_keys, fm_strbuf *out, const lambda_names *in)
+{
+    bool mode = fm_str_eq_ci(name, FM_STR("mode"));
+    fm_expr *const *keys = e->args + (e->n_args - n_keys);
+    if (n_keys == 0) return;
+    fm_strbuf_add_c(out, " WITHIN GROUP (ORDER BY ");
+    for (int32_t i = 0; i < n_keys; i++) {
+        if (i) fm_strbuf_add_c(out, ", ");
+        if (!mode && !fm_str_eq_ci(name, FM_STR("percentile_cont")) && !fm_str_eq_ci(name, FM_STR("percentile_disc"))) put(keys[i], out, in);
+        else add_wrapped("", keys[i]->args[0], keys[i]->descending != mode ? " DESC" : "", out, in);
+    }
+    fm_strbuf_add_char(out, ')');
+}
+
+/* mode(x, true) is shown as the ordered form that it is. */
+static bool add_mode(const fm_expr *e, fm_str name, fm_strbuf *out, const lambda_names *in)
+{
+    const fm_expr *flag = e->n_args == 2 ? e->args[1] : NULL;
+    bool known = flag && flag->kind == FM_EXPR_LITERAL && flag->value.type->id == FM_TYPE_BOOL && !fm_vec_is_null(&flag->value, 0);
+    if (!known || !fm_str_eq_ci(name, FM_STR("mode"))) return false;
+    if (fm_vec_bool(&flag->value)[0]) add_wrapped("mode() WITHIN GROUP (ORDER BY ", e->args[0], " DESC)", out, in);
+    else add_wrapped("mode(", e->args[0], ")", out, in);
+    return true;
+}
+
 static void add_call(const fm_expr *e, fm_strbuf *out, const lambda_names *in)
 {
+    int32_t n_keys = keys_of(e);
     fm_str name = e->name;
     if (!name.len && e->function) name = fm_str_c(e->function->name);
     if (!name.len && e->aggregate) name = fm_str_c(e->aggregate->name);
     if (e->kind != FM_EXPR_AGGREGATE && (add_operator(e, name, out, in) || add_special_call(e, name, out, in)))
         return;
+    if (add_mode(e, name, out, in)) return;
+    if (fm_str_eq_ci(name, FM_STR("array_agg"))) name = FM_STR("collect_list");
     if (!add_spelled(name, out)) add_lower(name, out);
     fm_strbuf_add_c(out, e->distinct ? "(DISTINCT " : "(");
     if (fm_str_eq_ci(name, FM_STR("count")) &&
         (e->n_args == 0 || (e->n_args == 1 && e->args[0]->kind == FM_EXPR_STAR)))
         fm_strbuf_add_c(out, "1");
-    else if (fm_str_eq_ci(name, FM_STR("approx_count_distinct")) && e->n_args == 2)
-        add_list(e->args, 1, out, in); /* the accuracy is not shown */
+    else if (e->n_args == 2 && hides_second(name))
+        add_list(e->args, 1, out, in);
     else
-        add_list(e->args, e->n_args, out, in);
-    add_left_out(e, name, out);
+        add_list(e->args, e->n_args - n_keys, out, in);
+    add_left_out(e, name, e->n_args - n_keys, out);
     fm_strbuf_add_c(out, ")");
+    add_within(e, name, n_keys, out, in);
     if (e->filter) add_wrapped(" FILTER (WHERE ", e->filter, ")", out, in);
 }
 

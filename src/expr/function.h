@@ -43,6 +43,9 @@ typedef struct fm_bind {
     int32_t n_args;
     fm_expr *const *args;      /* resolved, implicit casts of the entry's classes applied */
     bool ignore_nulls;         /* aggregates: IGNORE NULLS was written */
+    bool distinct;             /* aggregates: DISTINCT was written */
+    int32_t n_keys;            /* aggregates: WITHIN GROUP (ORDER BY ...): the last n_keys of args */
+    fm_expr *const *keys;      /* [n_keys] FM_EXPR_SORT_KEY: directions */
     /* decided by bind: */
     const fm_type *returns;    /* required */
     bool nullable;             /* preset: by the entry's null rule */

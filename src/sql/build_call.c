@@ -36,23 +36,13 @@ static void take_unit(fm_parse *p, fm_str name, fm_exprs args)
     if (unit) args.items[0] = unit;
 }
 
-/* percentile_cont(p) WITHIN GROUP (ORDER BY x) becomes percentile_cont(x, p); the other way round it is 1 - p. */
-static fm_exprs within_group(fm_parse *p, fm_str name, fm_call_parts call)
+/* The keys of WITHIN GROUP (ORDER BY ...) follow the arguments. */
+static fm_exprs with_keys(fm_parse *p, fm_call_parts call)
 {
-    bool cont = fm_str_eq_ci(name, FM_STR("percentile_cont")), disc = fm_str_eq_ci(name, FM_STR("percentile_disc"));
-    fm_exprs args = {0};
+    fm_exprs args = call.args;
 
-    if (call.within.n == 0) return call.args;
-    const fm_expr *key = call.within.items[0];
-    bool known = (cont || (disc && !key->descending)) && call.within.n == 1 && call.args.n == 1;
-    if (!known) {
-        fm_parse_fail(p, key->pos, FM_UNSUPPORTED, "FLOODMARK_WITHIN_GROUP",
-                      "WITHIN GROUP is available as percentile_cont(p) WITHIN GROUP (ORDER BY x [DESC]) and percentile_disc(p) WITHIN GROUP (ORDER BY x).");
-        return call.args;
-    }
-    fm_expr *part = call.args.items[0];
-    if (key->descending) part = fm_build_call(p, part->pos, FM_STR("-"), fm_build_list(p, fm_build_list(p, args, fm_build_number(p, NULL, &(fm_token){.text = FM_STR("1"), .pos = part->pos})), part));
-    return fm_build_list(p, fm_build_list(p, args, key->args[0]), part);
+    for (int32_t i = 0; i < call.within.n; i++) args = fm_build_list(p, args, call.within.items[i]);
+    return args;
 }
 
 static fm_expr *function(fm_parse *p, fm_pos pos, fm_str name, fm_call_parts call)
@@ -60,7 +50,7 @@ static fm_expr *function(fm_parse *p, fm_pos pos, fm_str name, fm_call_parts cal
     check_arguments(p, name, call.args);
     take_unit(p, name, call.args);
     if (call.close.kind) pos = fm_pos_span(pos, call.close.pos);
-    fm_expr *e = fm_build_call(p, pos, name, within_group(p, name, call));
+    fm_expr *e = fm_build_call(p, pos, name, with_keys(p, call));
     if (!e) return NULL;
     e->distinct = call.distinct;
     e->ignore_nulls = call.ignore_nulls;

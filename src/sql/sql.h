@@ -7,7 +7,7 @@
  *     x BETWEEN a AND b      FM_EXPR_AND named "between" over x >= a, x <= b, which share x
  *     CASE x WHEN a          FM_EXPR_CASE over x = a
  *     (a, b)                 call of struct; * EXCEPT (a): string literals in the star's args
- *     percentile_cont(p) WITHIN GROUP (ORDER BY x)  percentile_cont(x, p); with DESC percentile_cont(x, 1 - p)
+ *     f(a) WITHIN GROUP (ORDER BY x)  f(a, x): the last arguments are FM_EXPR_SORT_KEY
  *     f(key => x)            of table functions: FM_EXPR_ALIAS
  *     (query) in FROM        FM_PLAN_SUBQUERY_ALIAS "__auto_generated_subquery_name", below the alias that is given
  *     DELAY OF INTERVAL      delay_us, a month as 31 days; delay_text as written

@@ -164,8 +164,6 @@ static const struct {
      "CUBE is not available, and not supported on streaming"},
     {"SELECT a FROM t GROUP BY GROUPING SETS ((a), ())", 1, 26, FM_UNSUPPORTED, "_LEGACY_ERROR_TEMP_3102",
      "GROUPING SETS is not available, and not supported on streaming"},
-    {"SELECT listagg(a) WITHIN GROUP (ORDER BY b) FROM t", 1, 42, FM_UNSUPPORTED, "FLOODMARK_WITHIN_GROUP",
-     "WITHIN GROUP is available as percentile_cont(p) WITHIN GROUP (ORDER"},
     {"SELECT a FROM t SORT BY a", 1, 17, FM_UNSUPPORTED, "FLOODMARK_SORT_BY",
      "SORT BY, CLUSTER BY and DISTRIBUTE BY arrange the partitions of a"},
     {"SELECT * FROM t PIVOT (sum(a) FOR b IN (1, 2))", 1, 17, FM_UNSUPPORTED, "FLOODMARK_PIVOT",

@@ -41,7 +41,8 @@ static const struct {
      "project[row_number() over, sum(a) over, sum(a) over](relation[t])"},
     {"SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY v), percentile_cont(0.25) WITHIN GROUP (ORDER BY v DESC) "
      "FROM t",
-     "project[percentile_cont(v, 0.5:decimal(1,1)), percentile_cont(v, -(1:int, 0.25:decimal(2,2)))](relation[t])"},
+     "project[percentile_cont(0.5:decimal(1,1), v asc nulls first), percentile_cont(0.25:decimal(2,2), v desc nulls last)]"
+     "(relation[t])"},
     {"FROM t SELECT a WHERE b",
      "project[a](filter[b](relation[t]))"},
     {"TABLE t",
