@@ -121,8 +121,10 @@ static fm_status check_form(const fm_aggregate *aggregate, const fm_bind *b, fm_
 /* Splits the keys of WITHIN GROUP off: e->args gets their expressions, b->keys the nodes with the directions. */
 static fm_status split_keys(fm_expr *const *args, int32_t n_args, fm_expr *e, fm_bind *b, fm_error *err)
 {
-    enum { WITHIN_KEYS_MAX = 15 };
     while (b->n_keys < n_args && args[n_args - 1 - b->n_keys]->kind == FM_EXPR_SORT_KEY) b->n_keys++;
+    if (b->n_keys > FM_EXPR_KEYS_MAX)
+        return fm_fail_at(err, FM_LIMIT, "FLOODMARK_TOO_MANY_ARGUMENTS", b->pos.line, b->pos.column,
+                          "WITHIN GROUP takes at most %d keys to order by.", FM_EXPR_KEYS_MAX);
     fm_expr **keys = fm_arena_array(b->arena, fm_expr *, b->n_keys + 1);
     if (!keys) return fm_no_memory(b->arena, err);
     for (int32_t i = 0; i < n_args; i++) {
@@ -131,8 +133,9 @@ static fm_status split_keys(fm_expr *const *args, int32_t n_args, fm_expr *e, fm
         if (key < 0) continue;
         keys[key] = args[i];
         e->args[i] = args[i]->args[0];
-        if (key < WITHIN_KEYS_MAX) e->index |= (args[i]->descending | args[i]->nulls_first << 1) << (2 * key);
+        e->index |= (args[i]->descending * FM_EXPR_KEY_DESCENDING | args[i]->nulls_first * FM_EXPR_KEY_NULLS_FIRST) << (2 * key);
     }
+    e->index |= b->n_keys << FM_EXPR_KEYS_SHIFT;
     b->keys = keys;
     return FM_OK;
 }

@@ -46,6 +46,9 @@ typedef enum fm_expr_kind {
     FM_EXPR_GENERATOR    /* name: explode, explode_outer, posexplode, inline, stack, json_tuple; args */
 } fm_expr_kind;
 
+/* index of an AGGREGATE: how many of its last args are keys of WITHIN GROUP, and their directions, two bits each. */
+enum { FM_EXPR_KEYS_SHIFT = 24, FM_EXPR_KEYS_MAX = 12, FM_EXPR_KEY_DESCENDING = 1, FM_EXPR_KEY_NULLS_FIRST = 2 };
+
 /* Where a node stands in the SQL text: 1-based line and column, byte offsets [from, to). */
 typedef struct fm_pos {
     int32_t line, column, from, to;
@@ -71,7 +74,7 @@ struct fm_expr {
     fm_value value;       /* LITERAL */
     const fm_type *cast_type;
     int32_t attr_id;      /* unique in a query; 0 none */
-    int32_t index;        /* COLUMN, FIELD; AGGREGATE: directions of the keys of WITHIN GROUP, two bits each */
+    int32_t index;        /* COLUMN, FIELD; AGGREGATE: of WITHIN GROUP, see below */
     const struct fm_function *function;
     const struct fm_aggregate *aggregate;
     const void *bound;    /* what the entry's bind made of the constant arguments; lives with the tree */

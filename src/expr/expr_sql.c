@@ -348,21 +348,34 @@ static bool hides_second(fm_str name)
 static int32_t keys_of(const fm_expr *e)
 {
     int32_t n = 0;
+    if (e->kind == FM_EXPR_AGGREGATE) return e->index >> FM_EXPR_KEYS_SHIFT;
     while (n < e->n_args && e->args[e->n_args - 1 - n]->kind == FM_EXPR_SORT_KEY) n++;
     return n;
+}
+
+/* Key k of n; resolved, its direction stands in the call's index. */
+static void add_key(const fm_expr *e, int32_t k, int32_t n, bool plain, bool turned, fm_strbuf *out, const lambda_names *in)
+{
+    const fm_expr *key = e->args[e->n_args - n + k];
+    bool resolved = e->kind == FM_EXPR_AGGREGATE;
+    bool descending = resolved ? e->index >> 2 * k & FM_EXPR_KEY_DESCENDING : key->descending;
+    bool nulls_first = resolved ? e->index >> 2 * k & FM_EXPR_KEY_NULLS_FIRST : key->nulls_first;
+    put(resolved ? key : key->args[0], out, in);
+    if (descending != turned) fm_strbuf_add_c(out, " DESC");
+    else if (!plain) fm_strbuf_add_c(out, " ASC");
+    if (!plain) fm_strbuf_add_c(out, nulls_first ? " NULLS FIRST" : " NULLS LAST");
 }
 
 /* mode() names the order by which it looks for the last, percentile_cont() and percentile_disc() no nulls. */
 static void add_within(const fm_expr *e, fm_str name, int32_t n_keys, fm_strbuf *out, const lambda_names *in)
 {
     bool mode = fm_str_eq_ci(name, FM_STR("mode"));
-    fm_expr *const *keys = e->args + (e->n_args - n_keys);
+    bool plain = mode || fm_str_eq_ci(name, FM_STR("percentile_cont")) || fm_str_eq_ci(name, FM_STR("percentile_disc"));
     if (n_keys == 0) return;
     fm_strbuf_add_c(out, " WITHIN GROUP (ORDER BY ");
-    for (int32_t i = 0; i < n_keys; i++) {
-        if (i) fm_strbuf_add_c(out, ", ");
-        if (!mode && !fm_str_eq_ci(name, FM_STR("percentile_cont")) && !fm_str_eq_ci(name, FM_STR("percentile_disc"))) put(keys[i], out, in);
-        else add_wrapped("", keys[i]->args[0], keys[i]->descending != mode ? " DESC" : "", out, in);
+    for (int32_t k = 0; k < n_keys; k++) {
+        if (k) fm_strbuf_add_c(out, ", ");
+        add_key(e, k, n_keys, plain, mode, out, in);
     }
     fm_strbuf_add_char(out, ')');
 }
@@ -370,7 +383,7 @@ static void add_within(const fm_expr *e, fm_str name, int32_t n_keys, fm_strbuf 
 /* mode(x, true) is shown as the ordered form that it is. */
 static bool add_mode(const fm_expr *e, fm_str name, fm_strbuf *out, const lambda_names *in)
 {
-    const fm_expr *flag = e->n_args == 2 ? e->args[1] : NULL;
+    const fm_expr *flag = e->n_args == 2 && keys_of(e) == 0 ? e->args[1] : NULL;
     bool known = flag && flag->kind == FM_EXPR_LITERAL && flag->value.type->id == FM_TYPE_BOOL && !fm_vec_is_null(&flag->value, 0);
     if (!known || !fm_str_eq_ci(name, FM_STR("mode"))) return false;
     if (fm_vec_bool(&flag->value)[0]) add_wrapped("mode() WITHIN GROUP (ORDER BY ", e->args[0], " DESC)", out, in);

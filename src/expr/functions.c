@@ -180,6 +180,7 @@
     X(rpad)                    \
     X(rtrim)                   \
     X(second)                  \
+    X(sequence)                \
     X(sha)                     \
     X(sha2)                    \
     X(shiftleft)               \
