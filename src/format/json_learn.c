@@ -55,6 +55,7 @@ static bool add_op(learner *l, fm_json_op op, const char *at, const char *resume
     l->literal = resume;
     if (op.action == FM_JOP_NONE) return true; /* the last literal */
     if (l->t->n_ops == FM_JSON_OPS_MAX) return false;
+    op.values = op.slot ? op.slot->values : NULL;
     l->t->ops[l->t->n_ops++] = op;
     return true;
 }

@@ -124,6 +124,7 @@ static fm_status begin(json_reader *r)
     r->rows = 0;
     FM_TRY(fm_json_slots_begin(&r->root, r->arena, r->err));
     if (r->corrupt_at >= 0) FM_TRY(fm_json_slots_begin(&r->corrupt, r->arena, r->err));
+    fm_json_run_begin(&r->run);
     r->lines = NULL;
     if (r->line) {
         r->lines = fm_arena_array(r->arena, int64_t, FM_BATCH_ROWS_DECODE);

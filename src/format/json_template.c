@@ -78,6 +78,14 @@ fm_json_run_fn fm_json_run_choose(void)
     return fm_json_run_portable;
 }
 
+void fm_json_run_begin(fm_json_run *run)
+{
+    for (int32_t i = 0; i < run->n_templates; i++) {
+        fm_json_template *t = &run->templates[i];
+        for (int32_t k = 0; k < t->n_ops; k++) t->ops[k].values = t->ops[k].slot ? t->ops[k].slot->values : NULL;
+    }
+}
+
 /* ---- numbers ---- */
 
 static const char *skip_digits(const char *p, const char *end)

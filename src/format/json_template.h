@@ -63,7 +63,8 @@ typedef struct fm_json_op {
     uint16_t free;        /* bits of the last 16 bytes of the literal that need not agree */
     uint32_t literal_len; /* then a literal, */
     const char *literal;  /* padded with zeros to a multiple of 16 */
-    fm_json_slot *slot;   /* the value goes here; NULL: nowhere */
+    void *values;         /* of the slot, in the batch being filled; NULL: the value goes nowhere */
+    fm_json_slot *slot;
     size_t last_len;      /* of the last string: a guess for the next */
     int64_t day_us;       /* midnight of the date below */
     char day[16]; /* the date of the last timestamp and the byte behind it; day[0] 0: none */
@@ -95,6 +96,8 @@ typedef struct fm_json_run {
     uint64_t learn_at;    /* misses at which the next template may replace one */
 } fm_json_run;
 
+/* A batch begins: slots have new arrays. */
+void fm_json_run_begin(fm_json_run *run);
 /* Decodes lines from run->at on, until row_end is reached, the lines end, or a line is no match. */
 typedef void (*fm_json_run_fn)(fm_json_run *run);
 void fm_json_run_portable(fm_json_run *run);

@@ -26,10 +26,44 @@ typedef struct number {
 
 /* ---- x86 ---- */
 
+/* Vectors of one value each, and weights of digits. They are read from memory: what a compiler knows, it builds anew for
+ * every line, in three instructions a constant. */
+typedef struct constants {
+    _Alignas(32) uint8_t quote[32], slash[32], low[32], zero[16], nine[16], tens[16];
+    int16_t hundreds[8], ten_thousands[8], clock[8];
+} constants;
+
+#define FOUR(x) x, x, x, x
+#define SIXTEEN(x) FOUR(x), FOUR(x), FOUR(x), FOUR(x)
+static const constants constant_table = {
+    .quote = {SIXTEEN('"'), SIXTEEN('"')},
+    .slash = {SIXTEEN('\\'), SIXTEEN('\\')},
+    .low = {SIXTEEN(0x1F), SIXTEEN(0x1F)},
+    .zero = {SIXTEEN('0')},
+    .nine = {SIXTEEN(9)},
+    .tens = {10, 1, 10, 1, 10, 1, 10, 1, 10, 1, 10, 1, 10, 1, 10, 1},
+    .hundreds = {100, 1, 100, 1, 100, 1, 100, 1},
+    .ten_thousands = {10000, 1, 10000, 1, 10000, 1, 10000, 1},
+    .clock = {60, 1, 100, 1, 100, 1, 100, 1},
+};
+#undef SIXTEEN
+#undef FOUR
+
+/* The table, without the compiler's knowledge of what is in it. */
+static inline const constants *hidden_constants(void)
+{
+    const constants *k = &constant_table;
+
+    __asm__("" : "+r"(k));
+    return k;
+}
+
 static inline __m128i load16(const void *p)
 {
     return _mm_loadu_si128((const __m128i *)p);
 }
+
+static inline __m128i aligned16(const void *p) { return _mm_load_si128((const __m128i *)p); }
 
 static inline bool literal_differs(const char *p, const fm_json_op *op)
 {
@@ -42,29 +76,25 @@ static inline bool literal_differs(const char *p, const fm_json_op *op)
     return (same | op->free) != 0xFFFF;
 }
 
-/* The first byte that ends the plain part of a string: '"', '\', below a blank or above ASCII. */
-static inline const char *plain_end(const char *p)
+/* The first byte that ends the plain part of a string: '"', '\', below a blank or above ASCII. As signed bytes both what
+ * is below a blank and what is above ASCII is not greater than 0x1F. */
+static inline const char *plain_end(const constants *k, const char *p)
 {
 #if defined(WIDE)
-    const __m256i quote = _mm256_set1_epi8('"'), slash = _mm256_set1_epi8('\\'),
-                  low = _mm256_set1_epi8(0x1F);
     for (;; p += 32) {
         __m256i x = _mm256_loadu_si256((const __m256i *)(const void *)p);
-        __m256i special = _mm256_or_si256(_mm256_cmpeq_epi8(x, quote), _mm256_cmpeq_epi8(x, slash));
-        /* As signed bytes both what is below a blank and what is above ASCII is not greater than
-         * 0x1F. */
-        uint32_t bits = (uint32_t)_mm256_movemask_epi8(special) |
-                        ~(uint32_t)_mm256_movemask_epi8(_mm256_cmpgt_epi8(x, low));
+        __m256i quotes = _mm256_cmpeq_epi8(x, _mm256_load_si256((const __m256i *)(const void *)k->quote));
+        __m256i slashes = _mm256_cmpeq_epi8(x, _mm256_load_si256((const __m256i *)(const void *)k->slash));
+        __m256i plain = _mm256_cmpgt_epi8(x, _mm256_load_si256((const __m256i *)(const void *)k->low));
+        uint32_t bits = ~(uint32_t)_mm256_movemask_epi8(_mm256_andnot_si256(_mm256_or_si256(quotes, slashes), plain));
         if (LIKELY(bits)) return p + __builtin_ctz(bits);
     }
 #else
-    const __m128i quote = _mm_set1_epi8('"'), slash = _mm_set1_epi8('\\'),
-                  low = _mm_set1_epi8(0x1F);
     for (;; p += 16) {
         __m128i x = load16(p);
-        __m128i special = _mm_or_si128(_mm_cmpeq_epi8(x, quote), _mm_cmpeq_epi8(x, slash));
-        uint32_t bits = (uint32_t)_mm_movemask_epi8(special) |
-                        (~(uint32_t)_mm_movemask_epi8(_mm_cmpgt_epi8(x, low)) & 0xFFFF);
+        __m128i special = _mm_or_si128(_mm_cmpeq_epi8(x, aligned16(k->quote)), _mm_cmpeq_epi8(x, aligned16(k->slash)));
+        __m128i plain = _mm_andnot_si128(special, _mm_cmpgt_epi8(x, aligned16(k->low)));
+        uint32_t bits = ~(uint32_t)_mm_movemask_epi8(plain) & 0xFFFF;
         if (LIKELY(bits)) return p + __builtin_ctz(bits);
     }
 #endif
@@ -81,35 +111,35 @@ static inline void store_view(fm_view *out, const char *p, size_t len)
     *out = fm_view_of(p, len);
 }
 
-static inline number read_number(const char *p)
+static inline number read_number(const constants *k, const char *p)
 {
     const number other = {0, 0, 0};
-    __m128i x = load16(p), d = _mm_sub_epi8(x, _mm_set1_epi8('0'));
-    uint32_t is_digit =
-        (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8(d, _mm_set1_epi8(9)), d));
-    uint32_t is_point = (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(x, _mm_set1_epi8('.')));
-    uint32_t len = (uint32_t)__builtin_ctz(~(is_digit | is_point)); /* bit 16 is set: at most 16 */
-    uint32_t points = is_point & ((1u << len) - 1),
-             point = points ? (uint32_t)__builtin_ctz(points) : len;
+    __m128i d = _mm_sub_epi8(load16(p), aligned16(k->zero));
+    /* Bits of what is no digit; those from 16 on are set. */
+    uint32_t ends = ~(uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8(d, aligned16(k->nine)), d));
+    uint32_t point = (uint32_t)__builtin_ctz(ends), len = point, fraction = 0, align = 15;
 
-    if (UNLIKELY(len > 15 || (points & (points - 1)) || point == 0 || point + 1 == len))
-        return other;
+    if (LIKELY(p[point] == '.')) {
+        align = point;
+        len = (uint32_t)__builtin_ctz(ends & (ends - 1));
+        fraction = len - point - 1;
+        if (UNLIKELY(fraction == 0)) return other;
+    }
+    if (UNLIKELY(len > 15 || point == 0)) return other;
     if (UNLIKELY(p[0] == '0' && point > 1)) return other; /* a leading zero */
-    if (UNLIKELY((p[len] | 0x20) == 'e')) return other;
+    if (UNLIKELY((p[len] | 0x20) == 'e')) return other;   /* a second point ends the number, and no literal begins so */
     /* Digits to the right end of the register, the point taken out. */
-    __m128i digits = _mm_shuffle_epi8(d, load16(fm_json_align[points ? point : 15] + 16 * len));
-    __m128i pairs = _mm_maddubs_epi16(
-        digits, _mm_setr_epi8(10, 1, 10, 1, 10, 1, 10, 1, 10, 1, 10, 1, 10, 1, 10, 1));
-    __m128i fours = _mm_madd_epi16(pairs, _mm_setr_epi16(100, 1, 100, 1, 100, 1, 100, 1));
+    __m128i digits = _mm_shuffle_epi8(d, load16(fm_json_align[align] + 16 * len));
+    __m128i pairs = _mm_maddubs_epi16(digits, aligned16(k->tens));
+    __m128i fours = _mm_madd_epi16(pairs, aligned16(k->hundreds));
     __m128i words = _mm_packus_epi32(fours, fours);
-    __m128i eights = _mm_madd_epi16(words, _mm_setr_epi16(10000, 1, 10000, 1, 10000, 1, 10000, 1));
+    __m128i eights = _mm_madd_epi16(words, aligned16(k->ten_thousands));
     uint64_t both = (uint64_t)_mm_cvtsi128_si64(eights);
-    return (number){(both & 0xFFFFFFFF) * 100000000 + (both >> 32), points ? len - point - 1 : 0,
-                    len};
+    return (number){(both & 0xFFFFFFFF) * 100000000 + (both >> 32), fraction, len};
 }
 
 /* HH:mm:ss and what follows by the form; false when it is not so. */
-static inline bool read_clock(const char *p, unsigned form, int64_t *us)
+static inline bool read_clock(const constants *k, const char *p, unsigned form, int64_t *us)
 {
     const fm_json_clock *c = &fm_json_clocks[form];
     __m128i x = _mm_xor_si128(load16(p), load16(c->zero));
@@ -118,11 +148,9 @@ static inline bool read_clock(const char *p, unsigned form, int64_t *us)
     if (UNLIKELY(_mm_movemask_epi8(
                      _mm_cmpeq_epi8(_mm_max_epu8(x, load16(c->max)), load16(c->max))) != 0xFFFF))
         return false;
-    __m128i pairs =
-        _mm_maddubs_epi16(_mm_shuffle_epi8(x, load16(c->order)),
-                          _mm_setr_epi8(10, 1, 10, 1, 10, 1, 10, 1, 10, 1, 10, 1, 10, 1, 10, 1));
+    __m128i pairs = _mm_maddubs_epi16(_mm_shuffle_epi8(x, load16(c->order)), aligned16(k->tens));
     /* hours * 60 + minutes, seconds, hundredths and so on: 10000 = all of the fraction */
-    __m128i fours = _mm_madd_epi16(pairs, _mm_setr_epi16(60, 1, 100, 1, 100, 1, 100, 1));
+    __m128i fours = _mm_madd_epi16(pairs, aligned16(k->clock));
     uint64_t low = (uint64_t)_mm_cvtsi128_si64(fours), high = (uint64_t)_mm_extract_epi64(fours, 1);
     uint32_t minutes = (uint32_t)low, seconds_cs = (uint32_t)(low >> 32), rest = (uint32_t)high;
     *us = (int64_t)minutes * 60000000 + (int64_t)seconds_cs * 10000 + rest;
@@ -132,6 +160,9 @@ static inline bool read_clock(const char *p, unsigned form, int64_t *us)
 #else
 
 /* ---- any machine ---- */
+
+typedef char constants; /* none */
+static inline const constants *hidden_constants(void) { return NULL; }
 
 static inline uint64_t load8(const char *p)
 {
@@ -153,10 +184,11 @@ static inline bool literal_differs(const char *p, const fm_json_op *op)
     return (load8(p) ^ load8(lit)) << (64 - 8 * len) != 0;
 }
 
-static inline const char *plain_end(const char *p)
+static inline const char *plain_end(const constants *k, const char *p)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101), high = UINT64_C(0x8080808080808080);
 
+    (void)k;
     for (;; p += 8) {
         uint64_t x = load8(p), quote = x ^ (ones * '"'), slash = x ^ (ones * '\\');
         /* Borrows may mark a byte too many, but only behind one that is marked rightly. */
@@ -172,12 +204,13 @@ static inline void store_view(fm_view *out, const char *p, size_t len)
     *out = fm_view_of(p, len);
 }
 
-static inline number read_number(const char *p)
+static inline number read_number(const constants *k, const char *p)
 {
     const number other = {0, 0, 0};
     uint64_t digits = 0;
     uint32_t len = 0, point = UINT32_MAX;
 
+    (void)k;
     for (;; len++) {
         unsigned digit = (unsigned)(unsigned char)p[len] - '0';
         if (digit <= 9) {
@@ -197,7 +230,7 @@ static inline number read_number(const char *p)
     return (number){digits, has_point ? len - point - 1 : 0, len};
 }
 
-static inline bool read_clock(const char *p, unsigned form, int64_t *us)
+static inline bool read_clock(const constants *k, const char *p, unsigned form, int64_t *us)
 {
     const fm_json_clock *c = &fm_json_clocks[form];
     unsigned char x[16], y[16];
@@ -217,9 +250,9 @@ static inline bool read_clock(const char *p, unsigned form, int64_t *us)
 
 /* ---- values ---- */
 
-static inline const char *take_string(fm_json_run *run, fm_json_op *op, int32_t row, const char *p)
+static inline const char *take_string(const constants *k, fm_json_run *run, fm_json_op *op, int32_t row, const char *p)
 {
-    const char *q = plain_end(p);
+    const char *q = plain_end(k, p);
 
     if (UNLIKELY(*q != '"')) return fm_json_store_string(run, op, row, p);
     size_t len = (size_t)(q - p), guess = op->last_len;
@@ -231,43 +264,54 @@ static inline const char *take_string(fm_json_run *run, fm_json_op *op, int32_t 
     } else {
         op->last_len = len;
     }
-    if (op->slot) store_view((fm_view *)op->slot->values + row, p, len);
+    if (op->values) store_view((fm_view *)op->values + row, p, len);
     return q;
 }
 
-static inline const char *take_number(const fm_json_op *op, int32_t row, const char *p,
+static const double powers_of_ten[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6, 1e7,
+                                       1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14};
+
+/* A number of an unusual form: by its text. */
+static const char *take_odd_number(const fm_json_op *op, int32_t row, const char *p, const char *end)
+{
+    const char *q = fm_json_number_end(p, end);
+
+    return q && fm_json_store_number(op, row, (fm_str){p, (size_t)(q - p)}) ? q : NULL;
+}
+
+static inline const char *take_f64(const constants *k, const fm_json_op *op, int32_t row, const char *p, const char *end)
+{
+    bool negative = *p == '-';
+    number n = read_number(k, p + negative);
+
+    if (UNLIKELY(n.len == 0)) return take_odd_number(op, row, p, end);
+    double x = (double)(int64_t)n.digits / powers_of_ten[n.fraction]; /* both are exact, so the quotient is right */
+    if (UNLIKELY(negative) && (n.digits | n.fraction)) x = -x; /* but -0, an integer, is 0.0 to Jackson */
+    ((double *)op->values)[row] = x;
+    return p + negative + n.len;
+}
+
+static inline const char *take_number(const constants *k, const fm_json_op *op, int32_t row, const char *p,
                                       const char *end)
 {
-    static const double powers[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6, 1e7,
-                                    1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14};
     bool negative = *p == '-';
-    number n = read_number(p + negative);
+    number n = read_number(k, p + negative);
 
-    if (UNLIKELY(n.len == 0)) {
-        const char *q = fm_json_number_end(p, end);
-        return q && fm_json_store_number(op, row, (fm_str){p, (size_t)(q - p)}) ? q : NULL;
-    }
+    if (UNLIKELY(n.len == 0)) return take_odd_number(op, row, p, end);
     int64_t whole = negative ? -(int64_t)n.digits : (int64_t)n.digits;
     switch (op->action) {
-    case FM_JOP_F64: {
-        double x = (double)(int64_t)n.digits /
-                   powers[n.fraction]; /* both are exact, so the quotient is right */
-        if (negative && (n.digits | n.fraction)) x = -x; /* but -0, an integer, is 0.0 to Jackson */
-        ((double *)op->slot->values)[row] = x;
-        break;
-    }
     case FM_JOP_I64:
         if (UNLIKELY(n.fraction)) return NULL;
-        ((int64_t *)op->slot->values)[row] = whole;
+        ((int64_t *)op->values)[row] = whole;
         break;
     case FM_JOP_F32: {
         if (UNLIKELY(n.digits > 1u << 24 || n.fraction > 10))
             return fm_json_store_number(op, row, (fm_str){p, negative + n.len})
                        ? p + negative + n.len
                        : NULL;
-        float y = (float)n.digits / (float)powers[n.fraction];
+        float y = (float)n.digits / (float)powers_of_ten[n.fraction];
         if (negative && (n.digits | n.fraction)) y = -y;
-        ((float *)op->slot->values)[row] = y;
+        ((float *)op->values)[row] = y;
         break;
     }
     case FM_JOP_DECIMAL:
@@ -283,7 +327,7 @@ static inline const char *take_number(const fm_json_op *op, int32_t row, const c
     return p + negative + n.len;
 }
 
-static inline const char *take_timestamp(fm_json_run *run, fm_json_op *op, int32_t row,
+static inline const char *take_timestamp(const constants *k, fm_json_run *run, fm_json_op *op, int32_t row,
                                          const char *p)
 {
     static const uint8_t lens[] = {0, 20, 24, 27, 19, 23, 26};
@@ -299,10 +343,10 @@ static inline const char *take_timestamp(fm_json_run *run, fm_json_op *op, int32
     memcpy(&b, op->day + 3, 8);
     differ |= a ^ b;
     if (UNLIKELY(differ) && !fm_json_new_day(op, p)) return fm_json_store_time(run, op, row, p);
-    if (UNLIKELY(!read_clock(p + 11, op->form, &us))) return fm_json_store_time(run, op, row, p);
+    if (UNLIKELY(!read_clock(k, p + 11, op->form, &us))) return fm_json_store_time(run, op, row, p);
     us += op->day_us;
     if (UNLIKELY(op->form >= FM_JTF_S)) us = fm_zone_to_utc(run->converter->options->zone, us);
-    ((int64_t *)op->slot->values)[row] = us;
+    ((int64_t *)op->values)[row] = us;
     return p + lens[op->form];
 }
 
@@ -310,7 +354,7 @@ static inline const char *take_date(fm_json_run *run, fm_json_op *op, int32_t ro
 {
     if ((memcmp(p, op->day, 10) != 0 && !fm_json_new_day(op, p)) || p[10] != '"')
         return fm_json_store_time(run, op, row, p);
-    ((int32_t *)op->slot->values)[row] =
+    ((int32_t *)op->values)[row] =
         (int32_t)(op->day_us / FM_US_PER_DAY); /* exact: midnight */
     return p + 10;
 }
@@ -321,7 +365,7 @@ static inline const char *take_word(const fm_json_op *op, int32_t row, const cha
 
     if (op->action == FM_JOP_BOOL) {
         if (!is_true && memcmp(p, "false", 5) != 0) return NULL;
-        ((uint8_t *)op->slot->values)[row] = is_true;
+        ((uint8_t *)op->values)[row] = is_true;
         return p + 5 - is_true;
     }
     if (is_true || memcmp(p, "null", 4) == 0) return p + 4;
@@ -331,24 +375,23 @@ static inline const char *take_word(const fm_json_op *op, int32_t row, const cha
 /* ---- lines ---- */
 
 /* The place behind the line at p if the template matches; else NULL. */
-static inline const char *take_line(fm_json_run *run, fm_json_template *t, const char *p)
+static inline __attribute__((always_inline)) const char *take_line(const constants *k, fm_json_run *run, fm_json_template *t,
+                                                                   int32_t row, const char *p, const char *end)
 {
-    const char *end = run->end;
-    int32_t row = run->row;
     fm_json_op *op = t->ops, *ops_end = op + t->n_ops;
 
     for (; op < ops_end; op++) {
         switch (op->action) {
         case FM_JOP_NONE: break;
         case FM_JOP_STRING:
-        case FM_JOP_SKIP_STRING: p = take_string(run, op, row, p); break;
-        case FM_JOP_F64:
+        case FM_JOP_SKIP_STRING: p = take_string(k, run, op, row, p); break;
+        case FM_JOP_F64: p = take_f64(k, op, row, p, end); break;
         case FM_JOP_F32:
         case FM_JOP_DECIMAL:
         case FM_JOP_I64:
         case FM_JOP_INTEGER:
-        case FM_JOP_SKIP_NUMBER: p = take_number(op, row, p, end); break;
-        case FM_JOP_TIMESTAMP: p = take_timestamp(run, op, row, p); break;
+        case FM_JOP_SKIP_NUMBER: p = take_number(k, op, row, p, end); break;
+        case FM_JOP_TIMESTAMP: p = take_timestamp(k, run, op, row, p); break;
         case FM_JOP_DATE: p = take_date(run, op, row, p); break;
         case FM_JOP_BOOL:
         case FM_JOP_SKIP_WORD: p = take_word(op, row, p); break;
@@ -365,11 +408,11 @@ static inline const char *take_line(fm_json_run *run, fm_json_template *t, const
 }
 
 /* Another template than the first; one that takes three lines in a row becomes the first. */
-static const char *take_line_otherwise(fm_json_run *run, const char *p)
+static __attribute__((noinline)) const char *take_line_otherwise(fm_json_run *run, int32_t row, const char *p)
 {
     run->miss_streak++;
     for (int32_t i = 1; i < run->n_templates; i++) {
-        const char *q = take_line(run, &run->templates[i], p);
+        const char *q = take_line(hidden_constants(), run, &run->templates[i], row, p, run->end);
         if (!q) continue;
         run->templates[i].hits++;
         if (run->miss_streak >= 3) {
@@ -385,21 +428,25 @@ static const char *take_line_otherwise(fm_json_run *run, const char *p)
 
 void RUN_NAME(fm_json_run *run)
 {
-    const char *p = run->at;
-    int32_t first = run->row;
+    const constants *k = hidden_constants();
+    const char *p = run->at, *end = run->end;
+    int32_t first = run->row, row = first, row_end = run->n_templates > 0 ? run->row_end : row;
 
-    while (p < run->end && run->row < run->row_end && run->n_templates > 0) {
-        const char *q = take_line(run, &run->templates[0], p);
-        if (LIKELY(q))
+    while (p < end && row < row_end) {
+        const char *q = take_line(k, run, &run->templates[0], row, p, end);
+        if (LIKELY(q)) {
             run->miss_streak = 0;
-        else if (!(q = take_line_otherwise(run, p)))
-            break;
+        } else {
+            q = take_line_otherwise(run, row, p);
+            if (!q) break;
+        }
         p = q;
-        if (run->lines) run->lines[run->row] = run->line++;
-        run->row++;
+        if (run->lines) run->lines[row] = run->line++;
+        row++;
     }
     run->at = p;
-    if (run->n_templates > 0) run->templates[0].hits += (uint64_t)(run->row - first);
+    run->row = row;
+    if (run->n_templates > 0) run->templates[0].hits += (uint64_t)(row - first);
 }
 
 #endif
