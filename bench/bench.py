@@ -226,7 +226,7 @@ def main():
     parser.add_argument("what", nargs="*", default=["W1", "W2", "W3", "decode"],
                         help="W1, W2, W3, decode, spark, memory or all (default: W1 W2 W3 decode)")
     parser.add_argument("--rows", type=int, default=20_000_000, help="events (default: 20 million)")
-    parser.add_argument("--files", type=int, default=20, help="files that the events are in, each a micro-batch (default: 20)")
+    parser.add_argument("--files", type=int, default=10, help="files that the events are in, each a micro-batch (default: 10)")
     parser.add_argument("--runs", type=int, default=5, help="runs that the median is taken of (default: 5)")
     parser.add_argument("--threads", type=lambda s: [int(t) for t in s.split(",")], default=[1, 2], help="default: 1,2")
     parser.add_argument("--alone", action="store_true", help="without DuckDB: nothing is compared or checked")

@@ -13,6 +13,7 @@ typedef struct aggregation {
     fm_group_part *parts;    /* [n_parts] one per worker */
     int32_t n_parts;
     fm_exchange *exchange;   /* NULL: one worker */
+    fm_crew *crew;
     struct aggregate *members[FM_WORKERS_MAX];
 } aggregation;
 
@@ -162,6 +163,8 @@ static fm_status aggregate_finish(fm_op *op, const fm_op_batch *mb, fm_arena *ar
     return fm_group_finish(&self->core->parts[self->part], mb, arena, out, err);
 }
 
+static void run_crew(void *ctx, void (*job)(void *job_ctx, int32_t part), void *job_ctx) { fm_crew_run(ctx, job, job_ctx); }
+
 static fm_status aggregate_commit(fm_op *op, const fm_op_batch *mb, fm_error *err)
 {
     aggregate *self = (aggregate *)op;
@@ -169,7 +172,8 @@ static fm_status aggregate_commit(fm_op *op, const fm_op_batch *mb, fm_error *er
 
     if (!mb->is_stream) return FM_OK;
     if (bounds.on) fm_state_set_mark(self->core->state, bounds.close_us);
-    return fm_state_commit(self->core->state, mb->run->batch_id + 1, err);
+    fm_state_crew crew = {self->core->crew, run_crew};
+    return fm_state_commit(self->core->state, mb->run->batch_id + 1, &crew, err);
 }
 
 static fm_status aggregate_maintain(fm_op *op, int64_t oldest_version, fm_error *err)
@@ -291,6 +295,7 @@ fm_status fm_op_aggregate_new(fm_tree *tree, const fm_plan *plan, int32_t operat
     self->part = tree->worker;
     if (!twin) {
         core->n_parts = tree->forest->n;
+        core->crew = tree->forest->crew;
         FM_TRY(fm_group_plan(tree, plan, operator_id, &core->spec, err));
     }
     core->members[self->part] = self;

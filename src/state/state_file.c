@@ -25,12 +25,14 @@
 #include "base/hash.h"
 #include "base/limits.h"
 #include "os/random.h"
+#include "os/thread.h"
 #include "state/state_impl.h"
 
 enum {
     PATH_SIZE = 4096,
     SNAPSHOTS_KEPT = 2,
-    WRITE_SIZE = 1 << 20,       /* bytes gathered for one write */
+    WRITE_SIZE = 256 << 10,     /* bytes gathered for one write */
+    CREW_ROWS_MIN = 32 << 10,   /* changed entries from which all workers encode */
     CHANGELOGS_BEFORE_SNAPSHOT = 10, /* Spark's minDeltasForSnapshot */
     CHANGELOGS_MAX = 100        /* replayed at most, however small they are */
 };
@@ -76,22 +78,33 @@ static fm_status path_of(const fm_state *s, int64_t version, file_kind kind, cha
 
 /* ---- Writing ----------------------------------------------------------------------------------------------- */
 
-typedef struct writer {
-    fm_state *state;
+/* A file being written; several threads may add blocks, in any order but for those of one part. */
+typedef struct state_output {
     fm_file *file;
-    fm_strbuf text;    /* not yet written */
+    fm_mutex *mutex;   /* NULL: one thread */
+    int64_t size;      /* bytes written */
     uint32_t blocks;
-    int64_t size;      /* written */
+} state_output;
+
+typedef struct writer {
+    const fm_state *state;
+    state_output *out;
+    fm_strbuf text;    /* not yet written */
+    uint32_t blocks;   /* in it */
 } writer;
 
 static fm_status flush(writer *w, fm_error *err)
 {
     if (!fm_strbuf_ok(&w->text)) return fm_no_memory(NULL, err);
     if (w->text.len == 0) return FM_OK;
-    FM_TRY(fm_file_write(w->file, w->text.ptr, w->text.len, err));
-    w->size += (int64_t)w->text.len;
+    if (w->out->mutex) fm_mutex_lock(w->out->mutex);
+    fm_status st = fm_file_write(w->out->file, w->text.ptr, w->text.len, err);
+    w->out->size += (int64_t)w->text.len;
+    w->out->blocks += w->blocks;
+    if (w->out->mutex) fm_mutex_unlock(w->out->mutex);
     fm_strbuf_clear(&w->text);
-    return FM_OK;
+    w->blocks = 0;
+    return st;
 }
 
 static fm_status put_file_head(writer *w, file_kind kind, int64_t version, fm_error *err)
@@ -164,45 +177,103 @@ static fm_status put_part(writer *w, const fm_state_part *p, file_kind kind, fm_
     return FM_OK;
 }
 
-static fm_status put_all(writer *w, file_kind kind, int64_t version, fm_error *err)
+/* Parts, by whoever of the crew has them. */
+typedef struct saving {
+    fm_state *state;
+    state_output *out;
+    fm_status st[FM_VIRTUAL_SHARDS];
+    fm_error err[FM_VIRTUAL_SHARDS];
+} saving;
+
+static void save_part(void *ctx, int32_t part)
 {
-    FM_TRY(put_file_head(w, kind, version, err));
-    for (int32_t i = 0; i < w->state->spec.parts; i++) FM_TRY(put_part(w, &w->state->parts[i], kind, err));
-    FM_TRY(end_block(w, begin_block(w), BLOCK_END, 0, w->blocks, err));
-    FM_TRY(flush(w, err));
-    return fm_file_sync(w->file, err);
+    saving *s = ctx;
+    writer w = {.state = s->state, .out = s->out};
+
+    s->st[part] = put_part(&w, &s->state->parts[part], CHANGELOG, &s->err[part]);
+    if (s->st[part] == FM_OK) s->st[part] = flush(&w, &s->err[part]);
+    fm_strbuf_fini(&w.text);
 }
 
-static fm_status write_temporary(writer *w, const char *path, file_kind kind, int64_t version, fm_error *err)
+static fm_status save_parts(fm_state *s, state_output *out, const fm_state_crew *crew, fm_error *err)
 {
-    FM_TRY(fm_file_open(w->state->spec.fs, path, FM_OPEN_TRUNCATE, &w->file, err));
-    fm_status st = put_all(w, kind, version, err);
-    fm_status closed = fm_file_close(w->file, st == FM_OK ? err : NULL);
+    saving *all = calloc(1, sizeof *all);
+    fm_status st = FM_OK;
+
+    out->mutex = fm_mutex_new();
+    if (!all || !out->mutex) {
+        free(all);
+        return fm_no_memory(NULL, err);
+    }
+    all->state = s;
+    all->out = out;
+    crew->run(crew->ctx, save_part, all);
+    for (int32_t i = 0; st == FM_OK && i < s->spec.parts; i++) {
+        st = all->st[i];
+        if (st != FM_OK && err) *err = all->err[i];
+    }
+    free(all);
+    fm_mutex_free(out->mutex);
+    out->mutex = NULL;
+    return st;
+}
+
+/* Whether the changelog is worth waking the crew. */
+static bool is_large(const fm_state *s)
+{
+    int64_t rows = 0;
+
+    for (int32_t i = 0; i < s->spec.parts; i++) rows += s->parts[i].rows_updated;
+    return rows >= CREW_ROWS_MIN;
+}
+
+static fm_status put_all(writer *w, fm_state *s, file_kind kind, int64_t version, const fm_state_crew *crew, fm_error *err)
+{
+    bool shared = kind == CHANGELOG && crew && s->spec.parts > 1 && is_large(s);
+
+    FM_TRY(put_file_head(w, kind, version, err));
+    if (shared) {
+        FM_TRY(flush(w, err));
+        FM_TRY(save_parts(s, w->out, crew, err));
+    }
+    for (int32_t i = 0; !shared && i < s->spec.parts; i++) FM_TRY(put_part(w, &s->parts[i], kind, err));
+    FM_TRY(end_block(w, begin_block(w), BLOCK_END, 0, w->out->blocks + w->blocks, err));
+    FM_TRY(flush(w, err));
+    return fm_file_sync(w->out->file, err);
+}
+
+static fm_status write_temporary(fm_state *s, const char *path, file_kind kind, int64_t version, const fm_state_crew *crew, int64_t *size, fm_error *err)
+{
+    state_output out = {0};
+    writer w = {.state = s, .out = &out};
+
+    FM_TRY(fm_file_open(s->spec.fs, path, FM_OPEN_TRUNCATE, &out.file, err));
+    fm_status st = put_all(&w, s, kind, version, crew, err);
+    fm_status closed = fm_file_close(out.file, st == FM_OK ? err : NULL);
+    fm_strbuf_fini(&w.text);
+    *size = out.size;
     return st == FM_OK ? closed : st;
 }
 
-static fm_status write_file(fm_state *s, file_kind kind, int64_t version, int64_t *size, fm_error *err)
+static fm_status write_file(fm_state *s, file_kind kind, int64_t version, const fm_state_crew *crew, int64_t *size, fm_error *err)
 {
-    writer w = {.state = s};
     char path[PATH_SIZE], temporary[PATH_SIZE + 8];
 
     FM_TRY(path_of(s, version, kind, path, err));
     snprintf(temporary, sizeof temporary, "%s.tmp", path);
-    fm_status st = write_temporary(&w, temporary, kind, version, err);
+    fm_status st = write_temporary(s, temporary, kind, version, crew, size, err);
     if (st == FM_OK) st = fm_fs_rename(s->spec.fs, temporary, path, err);
     if (st == FM_OK) st = fm_fs_sync_dir(s->spec.fs, s->spec.dir, err);
-    fm_strbuf_fini(&w.text);
-    *size = w.size;
     return fm_context(err, st, "writing the state of operator %d", s->spec.operator_id);
 }
 
-fm_status fm_state_commit(fm_state *s, int64_t version, fm_error *err)
+fm_status fm_state_commit(fm_state *s, int64_t version, const fm_state_crew *crew, fm_error *err)
 {
     int64_t size;
 
     s->version = version;
     if (s->spec.in_memory) return FM_OK;
-    FM_TRY(write_file(s, CHANGELOG, version, &size, err));
+    FM_TRY(write_file(s, CHANGELOG, version, crew, &size, err));
     s->changelog_size += size;
     s->changelogs++;
     for (int32_t i = 0; i < s->spec.parts; i++) {
@@ -529,7 +600,7 @@ static fm_status remove_old(fm_state *s, int64_t oldest_version, fm_arena *arena
 fm_status fm_state_maintain(fm_state *s, int64_t oldest_version, fm_error *err)
 {
     if (s->spec.in_memory || !snapshot_is_due(s)) return FM_OK;
-    FM_TRY(write_file(s, SNAPSHOT, s->version, &s->snapshot_size, err));
+    FM_TRY(write_file(s, SNAPSHOT, s->version, NULL, &s->snapshot_size, err));
     s->snapshot_version = s->version;
     s->changelog_size = s->changelogs = 0;
     fm_arena *arena = fm_arena_new(0);

@@ -8,8 +8,9 @@
 
 enum {
     FM_ENTRY_KEY_SIZE = 16,      /* the words of a fm_key */
-    FM_CHUNK_FIRST_LOG2 = 4,     /* chunks of entries hold 16, 32, 64, ... */
-    FM_CHUNKS_MAX = 28,          /* so that a bucket holds up to 2^32 entries */
+    FM_CHUNK_FIRST_LOG2 = 4,     /* chunks of entries hold 16, 32, 64, ..., and from the largest size on all the same */
+    FM_CHUNK_LAST_LOG2 = 16,     /* entries of the largest at most, */
+    FM_CHUNK_SIZE_MAX = 2 << 20, /* and bytes: a huge page */
     FM_BUCKET_ROWS_MAX = 1 << 30 /* entries: their number and a bit of tag fit a slot */
 };
 
@@ -26,7 +27,8 @@ struct fm_state_bucket {
     uint32_t mask;               /* slots - 1; 0: no table yet */
     uint32_t old_rows;           /* entries below this number were there at fm_state_begin: touching them is noted */
     uint32_t *slots;
-    uintptr_t bases[FM_CHUNKS_MAX]; /* entry i is at bases[c] + (i + 16) * entry_size, c by its highest bit */
+    uintptr_t *bases;            /* [n_chunks] entry i is at bases[c] + (i + 16) * entry_size: see fm_state_chunk */
+    uint32_t n_chunks, cap_chunks;
     uint8_t *touched;            /* [old_rows] 1: upserted since fm_state_begin; NULL: none was */
     uint32_t *touched_list;      /* their numbers, in order of first touch */
     uint32_t n_touched, cap_touched;
@@ -47,6 +49,7 @@ struct fm_state_part {
     fm_state *state;
     int32_t index;
     uint32_t entry_size;
+    uint32_t chunk_log2;         /* entries of a largest chunk */
     fm_state_bucket **buckets;   /* sorted by time */
     int32_t n_buckets, cap_buckets;
     int64_t *dropped;            /* times of durable buckets that were dropped since fm_state_begin */
@@ -70,19 +73,29 @@ struct fm_state {
     int64_t changelogs;
 };
 
-/* Where entry i lies. Chunk c holds the entries whose i + 16 has its highest bit at 4 + c. */
+/* The chunk that holds entry i, from j = i + 16. While chunks grow it follows from the highest bit of j: chunk c begins at
+ * 16 << c. Those of the largest size, L, begin at its multiples. */
+static inline uint32_t fm_state_chunk(const fm_state_part *p, uint32_t j)
+{
+    uint32_t large = j >> p->chunk_log2;
+
+    return large ? p->chunk_log2 - FM_CHUNK_FIRST_LOG2 + large - 1 : 31 - FM_CHUNK_FIRST_LOG2 - (uint32_t)__builtin_clz(j);
+}
+
+/* Where entry i lies. */
 static inline char *fm_state_entry(const fm_state_part *p, const fm_state_bucket *b, uint32_t i)
 {
     uint32_t j = i + (1u << FM_CHUNK_FIRST_LOG2);
-    int c = 31 - FM_CHUNK_FIRST_LOG2 - __builtin_clz(j);
 
-    return (char *)(b->bases[c] + (uintptr_t)j * p->entry_size);
+    return (char *)(b->bases[fm_state_chunk(p, j)] + (uintptr_t)j * p->entry_size);
 }
 
 static inline char *fm_state_value(char *entry) { return entry + FM_ENTRY_KEY_SIZE; }
 fm_key fm_state_entry_key(const char *entry);
 
 /* ---- state_table.c ---- */
+
+uint32_t fm_state_chunk_log2(uint32_t entry_size);
 
 fm_state_bucket *fm_state_bucket_new(fm_state_part *p, int64_t time_us); /* NULL: out of memory */
 void fm_state_bucket_free(fm_state_part *p, fm_state_bucket *b);        /* accepts NULL */

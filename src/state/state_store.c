@@ -16,6 +16,7 @@ static fm_status make_parts(fm_state *s, fm_error *err)
     if (!s->parts) return fm_no_memory(s->arena, err);
     for (int32_t i = 0; i < n; i++) {
         s->parts[i] = (fm_state_part){.state = s, .index = i, .entry_size = FM_ENTRY_KEY_SIZE + s->spec.value_size};
+        s->parts[i].chunk_log2 = fm_state_chunk_log2(s->parts[i].entry_size);
         for (int32_t shard = i * FM_VIRTUAL_SHARDS / n; shard < (i + 1) * FM_VIRTUAL_SHARDS / n; shard++) s->owner[shard] = (uint8_t)i;
     }
     return FM_OK;

@@ -124,8 +124,15 @@ int32_t fm_state_scan(const fm_state_part *part, const fm_state_bucket *bucket, 
 
 /* A micro-batch begins: what is touched from now on goes into its changelog. */
 void fm_state_begin(fm_state *state);
-/* Makes `version` durable: file written, synced, renamed, its folder synced. */
-fm_status fm_state_commit(fm_state *state, int64_t version, fm_error *err);
+/* Threads that can encode the parts of a store at once: runs job(job_ctx, part) for each part, and returns when all are
+ * done. NULL: the caller does it, one part after the other. */
+typedef struct fm_state_crew {
+    void *ctx;
+    void (*run)(void *ctx, void (*job)(void *job_ctx, int32_t part), void *job_ctx);
+} fm_state_crew;
+
+/* Makes `version` durable: file written, synced, renamed, its folder synced. crew: for large changelogs; or NULL. */
+fm_status fm_state_commit(fm_state *state, int64_t version, const fm_state_crew *crew, fm_error *err);
 /* Housekeeping: writes a snapshot when due, removes files no longer needed: versions from oldest_version on can still be
  * opened. Off the batch's path. */
 fm_status fm_state_maintain(fm_state *state, int64_t oldest_version, fm_error *err);

@@ -1,7 +1,7 @@
 /* state/state_table.c: a bucket: a hash table of entry numbers, and the entries in chunks.
  *
  *     slots   4 bytes each, open addressing, linear:   | piece of the hash | entry number + 1 |
- *     chunks  of 16, 32, 64, ... entries:              | key 16 | value | key 16 | value | ...
+ *     chunks  of 16, 32, 64, ... entries, up to 2 MB:  | key 16 | value | key 16 | value | ...
  *
  * Entries are appended, so a new group writes where the one before it did, only its slot is a random access; they are
  * never moved, so growing copies nothing but the slots; and they are walked in the order they were made. Against entries
@@ -18,7 +18,7 @@
 enum {
     SLOTS_MIN = 8,
     GROUP = 32,                 /* keys probed together */
-    LARGE_TABLE_SIZE = 512 << 10 /* bytes of slots and entries: beyond, they leave the second-level cache */
+    LARGE_TABLE_SIZE = 64 << 10 /* bytes of slots and entries: beyond, they leave the second-level cache */
 };
 
 static fm_status no_memory(fm_error *err) { return fm_no_memory(NULL, err); }
@@ -36,11 +36,32 @@ fm_state_bucket *fm_state_bucket_new(fm_state_part *p, int64_t time_us)
     return b;
 }
 
-static size_t chunk_size(const fm_state_part *p, int c) { return ((size_t)p->entry_size << FM_CHUNK_FIRST_LOG2) << c; }
-
-static char *chunk_of(const fm_state_part *p, const fm_state_bucket *b, int c)
+uint32_t fm_state_chunk_log2(uint32_t entry_size)
 {
-    return b->bases[c] ? (char *)(b->bases[c] + chunk_size(p, c)) : NULL; /* its first entry has i + 16 = 16 << c */
+    uint32_t log2 = FM_CHUNK_FIRST_LOG2;
+
+    while (log2 < FM_CHUNK_LAST_LOG2 && ((size_t)entry_size << (log2 + 1)) <= FM_CHUNK_SIZE_MAX) log2++;
+    return log2;
+}
+
+/* The j of a chunk's first entry; how many it holds. */
+static uint32_t chunk_first(const fm_state_part *p, uint32_t c)
+{
+    uint32_t growing = p->chunk_log2 - FM_CHUNK_FIRST_LOG2;
+
+    return c < growing ? 1u << (FM_CHUNK_FIRST_LOG2 + c) : (c - growing + 1) << p->chunk_log2;
+}
+
+static size_t chunk_size(const fm_state_part *p, uint32_t c)
+{
+    uint32_t log2 = FM_CHUNK_FIRST_LOG2 + c;
+
+    return (size_t)p->entry_size << (log2 < p->chunk_log2 ? log2 : p->chunk_log2);
+}
+
+static char *chunk_of(const fm_state_part *p, const fm_state_bucket *b, uint32_t c)
+{
+    return (char *)(b->bases[c] + (uintptr_t)chunk_first(p, c) * p->entry_size);
 }
 
 static void free_entries(fm_state_part *p, fm_state_bucket *b)
@@ -48,7 +69,8 @@ static void free_entries(fm_state_part *p, fm_state_bucket *b)
     const fm_state_codec *codec = &p->state->spec.codec;
 
     for (uint32_t i = 0; codec->fini && i < b->rows; i++) codec->fini(codec->ctx, fm_state_value(fm_state_entry(p, b, i)));
-    for (int c = 0; c < FM_CHUNKS_MAX; c++) fm_state_piece_free(p, chunk_of(p, b, c), chunk_size(p, c));
+    for (uint32_t c = 0; c < b->n_chunks; c++) fm_state_piece_free(p, chunk_of(p, b, c), chunk_size(p, c));
+    free(b->bases);
 }
 
 static void free_slots(fm_state_part *p, fm_state_bucket *b)
@@ -129,24 +151,36 @@ static void count_memory(fm_state_bucket *b, size_t more)
     b->is_large = b->memory_size > LARGE_TABLE_SIZE;
 }
 
-/* Appends an entry; its value is empty. *entry NULL: out of memory. */
+static bool add_chunk(fm_state_part *p, fm_state_bucket *b)
+{
+    size_t size = chunk_size(p, b->n_chunks);
+
+    if (b->n_chunks == b->cap_chunks) {
+        uint32_t cap = b->cap_chunks ? b->cap_chunks * 2 : 4;
+        uintptr_t *more = realloc(b->bases, cap * sizeof *more);
+        if (!more) return false;
+        b->bases = more;
+        b->cap_chunks = cap;
+    }
+    char *chunk = fm_state_piece_new(p, size, false);
+    if (!chunk) return false;
+    b->bases[b->n_chunks] = (uintptr_t)chunk - (uintptr_t)chunk_first(p, b->n_chunks) * p->entry_size;
+    b->n_chunks++;
+    count_memory(b, size);
+    return true;
+}
+
+/* Appends an entry; its value is empty. NULL: out of memory. */
 static char *append_entry(fm_state_part *p, fm_state_bucket *b, const fm_key *k)
 {
     const fm_state_codec *codec = &p->state->spec.codec;
-    uint32_t j = b->rows + (1u << FM_CHUNK_FIRST_LOG2);
-    int c = 31 - FM_CHUNK_FIRST_LOG2 - __builtin_clz(j);
     fm_key kept = *k;
 
-    if (!b->bases[c]) {
-        char *chunk = fm_state_piece_new(p, chunk_size(p, c), false);
-        if (!chunk) return NULL;
-        b->bases[c] = (uintptr_t)chunk - chunk_size(p, c);
-        count_memory(b, chunk_size(p, c));
-    }
+    if (fm_state_chunk(p, b->rows + (1u << FM_CHUNK_FIRST_LOG2)) == b->n_chunks && !add_chunk(p, b)) return NULL;
     if (!fm_key_is_inline(k) && !(kept.u.out.ptr = keep_long_key(b, k))) return NULL;
     char *entry = fm_state_entry(p, b, b->rows);
     memcpy(entry, &kept.u, FM_ENTRY_KEY_SIZE);
-    memset(fm_state_value(entry), 0, p->entry_size - FM_ENTRY_KEY_SIZE);
+    for (uint32_t at = FM_ENTRY_KEY_SIZE; at < p->entry_size; at += 8) memset(entry + at, 0, 8); /* a few words: no call */
     if (codec->init) codec->init(codec->ctx, fm_state_value(entry));
     b->rows++;
     return entry;
@@ -342,10 +376,8 @@ int64_t fm_state_index_of(const fm_state_part *p, const fm_state_bucket *b, cons
 {
     uintptr_t entry = (uintptr_t)value - FM_ENTRY_KEY_SIZE;
 
-    for (int c = FM_CHUNKS_MAX - 1; c >= 0; c--) {
-        if (!b->bases[c]) continue;
-        uintptr_t offset = entry - b->bases[c] - chunk_size(p, c);
-        if (offset < chunk_size(p, c)) return (int64_t)((entry - b->bases[c]) / p->entry_size) - (1 << FM_CHUNK_FIRST_LOG2);
+    for (uint32_t c = b->n_chunks; c-- > 0;) {
+        if (entry - (uintptr_t)chunk_of(p, b, c) < chunk_size(p, c)) return (int64_t)((entry - b->bases[c]) / p->entry_size) - (1 << FM_CHUNK_FIRST_LOG2);
     }
     return -1;
 }
