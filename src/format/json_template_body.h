@@ -342,7 +342,8 @@ static inline const char *take_timestamp(const constants *k, fm_json_run *run, f
     memcpy(&a, p + 3, 8);
     memcpy(&b, op->day + 3, 8);
     differ |= a ^ b;
-    if (UNLIKELY(differ) && !fm_json_new_day(op, p)) return fm_json_store_time(run, op, row, p);
+    if (UNLIKELY(differ) && (p[10] == '"' || !fm_json_new_day(op, p))) /* a date alone is not of this form */
+        return fm_json_store_time(run, op, row, p);
     if (UNLIKELY(!read_clock(k, p + 11, op->form, &us))) return fm_json_store_time(run, op, row, p);
     us += op->day_us;
     if (UNLIKELY(op->form >= FM_JTF_S)) us = fm_zone_to_utc(run->converter->options->zone, us);
