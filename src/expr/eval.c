@@ -47,6 +47,7 @@ struct node {
     bool can_fail;     /* it, or anything below */
     fm_in_set *in_set; /* IN_LIST of constants: looked up, else NULL */
     fm_vec constant;   /* LITERAL: repeated constant.len times, in the evaluator's arena */
+    void *state;       /* CALL: what the function keeps between batches */
 };
 
 struct fm_eval {
@@ -199,7 +200,8 @@ static fm_status call_kernel(const run *r, const frame *f, const node *n, const 
     const fm_function *function = e->function;
     fm_call call = {.function = function, .conf = r->eval->conf, .run = r->context,
                     .bound = e->bound, .expr = e, .ansi = e->ansi, .rows = f->rows,
-                    .arena = r->arena, .err = r->err, .eval = r->eval};
+                    .arena = r->arena, .err = r->err, .eval = r->eval,
+                    .state = &((node *)(uintptr_t)n)->state, .keep = r->eval->arena};
     const run *outer_run = r->eval->run;
     const frame *outer_frame = r->eval->frame;
     const node *outer_node = r->eval->node;

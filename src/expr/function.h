@@ -64,6 +64,8 @@ typedef struct fm_call {
     fm_arena *arena;           /* for the result: the batch's */
     fm_error *err;
     struct fm_eval *eval;      /* for higher-order functions: fm_eval_lambda */
+    void **state;              /* what the function keeps from batch to batch: of this call in this evaluator; NULL at first */
+    fm_arena *keep;            /* where *state may live: as long as the evaluator */
 } fm_call;
 
 typedef enum fm_null_rule {

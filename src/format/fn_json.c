@@ -44,7 +44,7 @@ static fm_status read_options(const fm_bind *b, int32_t i, fm_options *out, fm_e
 /* ---- from_json --------------------------------------------------------------------------------------------- */
 
 /* What a parser is made of. A parser learns from row to row and belongs to one thread, while an expression is shared by all
- * workers: so each batch makes one of its own. */
+ * workers: so each evaluator of the call makes one of its own, and keeps it. */
 typedef struct json_call {
     const fm_type *type;
     fm_options options;
@@ -81,9 +81,12 @@ static fm_status bind_from_json(fm_bind *b, fm_error *err)
 static fm_status from_json(fm_call *call, const fm_vec *args, fm_vec *out)
 {
     const json_call *made = call->bound;
-    fm_json_parser *parser;
+    fm_json_parser *parser = *call->state;
 
-    FM_TRY(fm_json_parser_new(call->arena, made->type, &made->options, made->zone, &parser, call->err));
+    if (!parser) {
+        FM_TRY(fm_json_parser_new(call->keep, made->type, &made->options, made->zone, &parser, call->err));
+        *call->state = parser;
+    }
     return fm_json_parse_vec(parser, &args[0], call->arena, out, call->err);
 }
 

@@ -6,7 +6,8 @@
 #include "column/builder.h"
 #include "expr/zone.h"
 
-/* Lanes of JSON text -> lanes of `type` (STRUCT, LIST, MAP), by Spark's from_json. Compiled once per call site. */
+/* Lanes of JSON text -> lanes of `type` (STRUCT, LIST, MAP), by Spark's from_json. A parser learns how the texts look and reads
+ * those of a STRUCT as fast as lines of a file: make one per call site and thread, and keep it. Lives in arena. */
 typedef struct fm_json_parser fm_json_parser;
 fm_status fm_json_parser_new(fm_arena *arena, const fm_type *type, const fm_options *options,
                              const fm_zone *zone, fm_json_parser **out, fm_error *err);

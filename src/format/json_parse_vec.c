@@ -1,5 +1,10 @@
-/* format/json_parse_vec.c: from_json: a vector of texts -> a vector of structs, lists or maps. */
+/* format/json_parse_vec.c: from_json: a vector of texts -> a vector of structs, lists or maps.
+ *
+ * Structs are made as rows of a file are: the texts are laid one behind the other, each with a newline, into slots by
+ * templates (json_template.h), and by the exact path when no template takes one. A template may not run over the end of its
+ * text, so each text is a run of its own. Lists and maps are built lane by lane. */
 #include "format/json_convert.h"
+#include "format/json_template.h"
 #include "format/utf8.h"
 
 #include "format/json.h"
@@ -12,6 +17,12 @@ struct fm_json_parser {
     const fm_type *type;   /* of the result */
     const fm_type *parsed; /* the same without the corrupt-record column */
     int32_t corrupt_at;    /* index of that column in a struct; -1: none */
+    fm_json_converter converter;
+    /* STRUCT: */
+    fm_json_slot root;        /* of `parsed` */
+    fm_json_slot corrupt;
+    fm_json_run run;          /* what was learned of the texts */
+    fm_json_run_fn run_texts; /* NULL: with these options every text takes the exact path */
 };
 
 static fm_status find_corrupt_column(fm_json_parser *p, fm_error *err)
@@ -41,6 +52,24 @@ static fm_status find_corrupt_column(fm_json_parser *p, fm_error *err)
     return p->parsed ? FM_OK : fm_no_memory(p->arena, err);
 }
 
+static void parser_fini(void *parser)
+{
+    fm_json_parser *p = parser;
+
+    fm_json_run_fini(&p->run);
+    fm_json_converter_fini(&p->converter);
+}
+
+/* A template finds the ends of strings by bytes: options under which a newline may stand within one are not for it. */
+static fm_status make_slots(fm_json_parser *p, fm_error *err)
+{
+    FM_TRY(fm_json_slots_init(&p->root, p->parsed, p->arena, err));
+    FM_TRY(fm_json_slots_init(&p->corrupt, fm_type_string(), p->arena, err));
+    p->run.converter = &p->converter;
+    if (!(p->options.flags & (FM_JSON_ANY_ESCAPE | FM_JSON_CONTROL_CHARS))) p->run_texts = fm_json_run_choose();
+    return FM_OK;
+}
+
 fm_status fm_json_parser_new(fm_arena *arena, const fm_type *type, const fm_options *options,
                              const fm_zone *zone, fm_json_parser **out, fm_error *err)
 {
@@ -62,6 +91,12 @@ fm_status fm_json_parser_new(fm_arena *arena, const fm_type *type, const fm_opti
     p->options.exact_text = false;
     p->options.array_is_rows = false;
     FM_TRY(find_corrupt_column(p, err));
+    FM_TRY(fm_json_converter_init(&p->converter, &p->options, err));
+    if (!fm_arena_defer(arena, parser_fini, p)) {
+        parser_fini(p);
+        return fm_no_memory(arena, err);
+    }
+    if (type->id == FM_TYPE_STRUCT) FM_TRY(make_slots(p, err));
     *out = p;
     return FM_OK;
 }
@@ -69,9 +104,8 @@ fm_status fm_json_parser_new(fm_arena *arena, const fm_type *type, const fm_opti
 /* One call's state. */
 typedef struct parsing {
     fm_json_parser *p;
-    fm_json_converter c;
-    fm_builder *values;  /* of p->parsed */
-    fm_builder *corrupt; /* or NULL */
+    fm_json_converter *c;
+    fm_builder *values; /* lists and maps */
     fm_arena *arena;
     fm_error *err;
 } parsing;
@@ -81,7 +115,7 @@ static fm_json_outcome list_of_one(parsing *s)
 {
     int32_t len = fm_builder_len(s->values);
     fm_json_outcome o =
-        fm_json_convert_lane(&s->c, s->p->parsed->fields[0].type, fm_builder_child(s->values, 0));
+        fm_json_convert_lane(s->c, s->p->parsed->fields[0].type, fm_builder_child(s->values, 0));
 
     if (o == FM_JSON_BAD)
         fm_builder_truncate(s->values, len);
@@ -95,14 +129,10 @@ static fm_json_outcome convert_root(parsing *s, fm_json_token t)
     const fm_type *type = s->p->parsed;
 
     if (t == FM_JT_ERROR) return FM_JSON_BAD;
-    if (t == FM_JT_ARRAY && type->id == FM_TYPE_STRUCT) {
-        s->c.cause = FM_JSON_CAUSE_ARRAY;
-        return FM_JSON_BAD;
-    }
     if (t == FM_JT_OBJECT && type->id == FM_TYPE_LIST && type->fields[0].type->id == FM_TYPE_STRUCT)
         return list_of_one(s);
-    if (t == FM_JT_OBJECT || t == FM_JT_ARRAY) return fm_json_convert_lane(&s->c, type, s->values);
-    s->c.cause = FM_JSON_CAUSE_ROOT;
+    if (t == FM_JT_OBJECT || t == FM_JT_ARRAY) return fm_json_convert_lane(s->c, type, s->values);
+    s->c->cause = FM_JSON_CAUSE_ROOT;
     return FM_JSON_BAD;
 }
 
@@ -111,8 +141,8 @@ static fm_status fail_fast(parsing *s, fm_str text)
     fm_strbuf why = {0};
     fm_str shown = {text.ptr, text.len < 200 ? text.len : 200};
 
-    fm_json_cause_text(&s->c, &why);
-    fm_status st = fm_fail(s->err, FM_INVALID, fm_json_cause_condition(&s->c),
+    fm_json_cause_text(s->c, &why);
+    fm_status st = fm_fail(s->err, FM_INVALID, fm_json_cause_condition(s->c),
                            "Malformed records are detected in record parsing: %.*s: %.*s. To get "
                            "nulls for such texts, "
                            "call from_json with the option mode 'PERMISSIVE'.",
@@ -121,72 +151,173 @@ static fm_status fail_fast(parsing *s, fm_str text)
     return st;
 }
 
-static void add_nulls(parsing *s)
-{
-    if (s->p->parsed->id != FM_TYPE_STRUCT) {
-        fm_builder_null(s->values);
-        return;
-    }
-    for (int32_t i = 0; i < s->p->parsed->n_fields; i++)
-        fm_builder_null(fm_builder_child(s->values, i));
-    fm_builder_end(s->values);
-}
-
 static fm_status parse_lane(parsing *s, fm_str text)
 {
     fm_str clean = fm_utf8_repair(text, s->arena);
 
     if (!clean.ptr) return fm_no_memory(s->arena, s->err);
-    fm_json_token t = fm_json_convert_start(&s->c, clean, s->arena);
+    fm_json_token t = fm_json_convert_start(s->c, clean, s->arena);
     if (t == FM_JT_NONE) { /* nothing but blanks */
         fm_builder_null(s->values);
-        if (s->corrupt) fm_builder_null(s->corrupt);
         return FM_OK;
     }
-    s->c.record++;
+    s->c->record++;
     fm_json_outcome o = convert_root(s, t);
-    if (s->c.no_memory) return fm_no_memory(s->arena, s->err);
+    if (s->c->no_memory) return fm_no_memory(s->arena, s->err);
     if (o != FM_JSON_OK && s->p->options.mode == FM_BAD_FAILFAST) return fail_fast(s, text);
-    if (o == FM_JSON_BAD) add_nulls(s);
-    if (s->corrupt && o == FM_JSON_OK) fm_builder_null(s->corrupt);
-    if (s->corrupt && o != FM_JSON_OK) fm_builder_str(s->corrupt, clean);
+    if (o == FM_JSON_BAD) fm_builder_null(s->values);
     return FM_OK;
 }
 
-/* The parsed fields with the corrupt-record column put back in its place. */
-static fm_status put_corrupt(parsing *s, fm_vec *out)
+static fm_status parse_lanes(parsing *s, const fm_vec *texts, fm_vec *out)
 {
-    fm_vec corrupt, *children = fm_arena_array(s->arena, fm_vec, s->p->type->n_fields);
+    s->values = fm_builder_new(s->arena, s->p->parsed, texts->len);
+    if (!s->values) return fm_no_memory(s->arena, s->err);
+    for (int64_t i = 0; i < texts->len; i++) {
+        if (fm_vec_is_null(texts, i)) fm_builder_null(s->values);
+        else FM_TRY(parse_lane(s, fm_vec_str(texts, i)));
+    }
+    return fm_builder_finish(s->values, out, s->err);
+}
+
+/* ---- rows ---- */
+
+/* Row `row` is a null struct. */
+static void null_row(parsing *s, int32_t row)
+{
+    for (int32_t i = 0; i < s->p->root.n_children; i++) fm_json_slot_null(&s->p->root.children[i], row);
+    fm_bit_clear(s->p->root.validity, row);
+    s->p->root.has_null = true;
+    if (s->p->corrupt_at >= 0) fm_json_slot_null(&s->p->corrupt, row);
+}
+
+static fm_json_outcome convert_row(parsing *s, fm_json_token t, int32_t row)
+{
+    if (t == FM_JT_OBJECT) return fm_json_convert_row(s->c, &s->p->root, row);
+    if (t != FM_JT_ERROR) s->c->cause = t == FM_JT_ARRAY ? FM_JSON_CAUSE_ARRAY : FM_JSON_CAUSE_ROOT;
+    return FM_JSON_BAD;
+}
+
+/* The exact path. text: with its newline, in the block. */
+static fm_status parse_row(parsing *s, fm_str text, int32_t row)
+{
+    fm_json_parser *p = s->p;
+    fm_str clean = fm_utf8_repair((fm_str){text.ptr, text.len - 1}, s->arena);
+
+    if (!clean.ptr) return fm_no_memory(s->arena, s->err);
+    fm_json_token t = fm_json_convert_start(s->c, clean, s->arena);
+    if (t == FM_JT_NONE) { /* nothing but blanks */
+        null_row(s, row);
+        return FM_OK;
+    }
+    fm_json_outcome o = convert_row(s, t, row);
+    if (s->c->no_memory) return fm_no_memory(s->arena, s->err);
+    if (o != FM_JSON_OK && p->options.mode == FM_BAD_FAILFAST) return fail_fast(s, clean);
+    if (o == FM_JSON_BAD) {
+        for (int32_t i = 0; i < p->root.n_children; i++) fm_json_slot_null(&p->root.children[i], row);
+    }
+    if (p->corrupt_at >= 0) {
+        if (o == FM_JSON_OK) fm_json_slot_null(&p->corrupt, row);
+        else ((fm_view *)p->corrupt.values)[row] = fm_view_of(clean.ptr, clean.len);
+    }
+    p->run.misses++;
+    if (!p->run_texts || o != FM_JSON_OK || clean.ptr != text.ptr) return FM_OK;
+    return fm_json_learn(&p->run, &p->root, p->corrupt_at >= 0 ? &p->corrupt : NULL, text, s->err);
+}
+
+/* Whether a template takes all of the text, and no more. */
+static bool take_row(parsing *s, fm_str text, int32_t row)
+{
+    fm_json_run *run = &s->p->run;
+
+    run->at = text.ptr;
+    run->end = text.ptr + text.len;
+    run->row = row;
+    run->row_end = row + 1;
+    s->p->run_texts(run);
+    if (run->row == row) return false;
+    if (run->at == run->end) return true;
+    fm_json_slots_undo(&s->p->root, row);
+    return false;
+}
+
+/* The texts of rows from .. to - 1, each with a newline behind it, and padding behind the last. */
+static fm_status lay_out(parsing *s, const fm_vec *texts, int32_t from, int32_t to, char **out)
+{
+    size_t size = 0;
+
+    for (int32_t i = from; i < to; i++) size += fm_vec_str(texts, i).len + 1;
+    char *block = fm_arena_buffer(s->arena, size + FM_BLOCK_PADDING, false), *at = block;
+    if (!block) return fm_no_memory(s->arena, s->err);
+    for (int32_t i = from; i < to; i++) {
+        fm_str text = fm_vec_str(texts, i);
+        if (text.len) memcpy(at, text.ptr, text.len);
+        at[text.len] = '\n';
+        at += text.len + 1;
+    }
+    memset(at, 0, FM_BLOCK_PADDING);
+    *out = block;
+    return FM_OK;
+}
+
+/* The parsed fields, with the corrupt-record column put back in its place. */
+static fm_status finish_rows(parsing *s, int32_t rows, fm_vec *out)
+{
+    const fm_json_parser *p = s->p;
+    fm_vec corrupt, *children = fm_arena_array(s->arena, fm_vec, p->type->n_fields);
 
     if (!children) return fm_no_memory(s->arena, s->err);
-    FM_TRY(fm_builder_finish(s->corrupt, &corrupt, s->err));
+    FM_TRY(fm_json_slot_finish(&s->p->root, rows, s->arena, out, s->err));
+    if (p->corrupt_at < 0) return FM_OK;
+    FM_TRY(fm_json_slot_finish(&s->p->corrupt, rows, s->arena, &corrupt, s->err));
     const fm_vec *parsed = out->children;
-    for (int32_t i = 0; i < s->p->type->n_fields; i++)
-        children[i] = i == s->p->corrupt_at ? corrupt : *parsed++;
-    out->type = s->p->type;
+    for (int32_t i = 0; i < p->type->n_fields; i++) children[i] = i == p->corrupt_at ? corrupt : *parsed++;
+    out->type = p->type;
     out->children = children;
     return FM_OK;
+}
+
+/* At most FM_BATCH_ROWS_DECODE rows: what slots hold. */
+static fm_status parse_rows(parsing *s, const fm_vec *texts, int32_t from, int32_t to, fm_vec *out)
+{
+    fm_json_parser *p = s->p;
+    char *at = NULL;
+
+    FM_TRY(fm_json_slots_begin(&p->root, s->arena, s->err));
+    if (p->corrupt_at >= 0) FM_TRY(fm_json_slots_begin(&p->corrupt, s->arena, s->err));
+    FM_TRY(lay_out(s, texts, from, to, &at));
+    s->c->arena = s->arena;
+    for (int32_t i = from; i < to; i++) {
+        fm_str text = {at, fm_vec_str(texts, i).len + 1};
+        at += text.len;
+        if (fm_vec_is_null(texts, i)) {
+            null_row(s, i - from);
+            continue;
+        }
+        bool taken = p->run.n_templates > 0 && take_row(s, text, i - from);
+        if (s->c->no_memory) return fm_no_memory(s->arena, s->err);
+        if (!taken) FM_TRY(parse_row(s, text, i - from));
+    }
+    return finish_rows(s, to - from, out);
 }
 
 fm_status fm_json_parse_vec(fm_json_parser *parser, const fm_vec *texts, fm_arena *arena,
                             fm_vec *out, fm_error *err)
 {
-    parsing s = {.p = parser, .arena = arena, .err = err};
+    parsing s = {.p = parser, .c = &parser->converter, .arena = arena, .err = err};
+    int32_t n_parts = (texts->len - 1) / FM_BATCH_ROWS_DECODE + 1, n = 0;
 
-    s.values = fm_builder_new(arena, parser->parsed, texts->len);
-    if (parser->corrupt_at >= 0) s.corrupt = fm_builder_new(arena, fm_type_string(), texts->len);
-    if (!s.values || (parser->corrupt_at >= 0 && !s.corrupt)) return fm_no_memory(arena, err);
-    fm_status st = fm_json_converter_init(&s.c, &parser->options, err);
-    for (int64_t i = 0; st == FM_OK && i < texts->len; i++) {
-        if (!fm_vec_is_null(texts, i)) {
-            st = parse_lane(&s, fm_vec_str(texts, i));
-            continue;
-        }
-        fm_builder_null(s.values);
-        if (s.corrupt) fm_builder_null(s.corrupt);
+    parser->converter.no_memory = false;
+    if (parser->type->id != FM_TYPE_STRUCT) return parse_lanes(&s, texts, out);
+    if (texts->len <= FM_BATCH_ROWS_DECODE) return parse_rows(&s, texts, 0, texts->len, out);
+    fm_vec *parts = fm_arena_array(arena, fm_vec, n_parts);
+    const fm_vec **all = fm_arena_array(arena, const fm_vec *, n_parts);
+    if (!parts || !all) return fm_no_memory(arena, err);
+    for (int32_t from = 0, to; from < texts->len; from = to) {
+        to = texts->len - from > FM_BATCH_ROWS_DECODE ? from + FM_BATCH_ROWS_DECODE : texts->len;
+        FM_TRY(parse_rows(&s, texts, from, to, &parts[n]));
+        all[n] = &parts[n];
+        n++;
     }
-    fm_json_converter_fini(&s.c);
-    if (st == FM_OK) st = fm_builder_finish(s.values, out, err);
-    if (st == FM_OK && s.corrupt) st = put_corrupt(&s, out);
-    return st;
+    return fm_vec_concat(out, all, n, arena, err);
 }
