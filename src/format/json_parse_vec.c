@@ -23,6 +23,7 @@ struct fm_json_parser {
     fm_json_slot corrupt;
     fm_json_run run;          /* what was learned of the texts */
     fm_json_run_fn run_texts; /* NULL: with these options every text takes the exact path */
+    bool learned_newlines;    /* some text learned from had a newline within */
 };
 
 static fm_status find_corrupt_column(fm_json_parser *p, fm_error *err)
@@ -222,42 +223,56 @@ static fm_status parse_row(parsing *s, fm_str text, int32_t row)
     }
     p->run.misses++;
     if (!p->run_texts || o != FM_JSON_OK || clean.ptr != text.ptr) return FM_OK;
+    if (memchr(text.ptr, '\n', text.len - 1)) p->learned_newlines = true;
     return fm_json_learn(&p->run, &p->root, p->corrupt_at >= 0 ? &p->corrupt : NULL, text, s->err);
 }
 
-/* Whether a template takes all of the text, and no more. */
-static bool take_row(parsing *s, fm_str text, int32_t row)
-{
-    fm_json_run *run = &s->p->run;
+/* The texts of rows from .. to - 1 as they lie in the block. */
+typedef struct laid_out {
+    char *at;
+    int32_t from, to;
+    bool one_line_each; /* no text has a newline within */
+} laid_out;
 
-    run->at = text.ptr;
-    run->end = text.ptr + text.len;
-    run->row = row;
-    run->row_end = row + 1;
-    s->p->run_texts(run);
-    if (run->row == row) return false;
-    if (run->at == run->end) return true;
-    fm_json_slots_undo(&s->p->root, row);
-    return false;
-}
-
-/* The texts of rows from .. to - 1, each with a newline behind it, and padding behind the last. */
-static fm_status lay_out(parsing *s, const fm_vec *texts, int32_t from, int32_t to, char **out)
+/* Each text with a newline behind it, and padding behind the last. */
+static fm_status lay_out(parsing *s, const fm_vec *texts, int32_t from, int32_t to, laid_out *out)
 {
     size_t size = 0;
 
     for (int32_t i = from; i < to; i++) size += fm_vec_str(texts, i).len + 1;
     char *block = fm_arena_buffer(s->arena, size + FM_BLOCK_PADDING, false), *at = block;
     if (!block) return fm_no_memory(s->arena, s->err);
+    *out = (laid_out){block, from, to, true};
     for (int32_t i = from; i < to; i++) {
         fm_str text = fm_vec_str(texts, i);
         if (text.len) memcpy(at, text.ptr, text.len);
+        if (text.len && memchr(at, '\n', text.len)) out->one_line_each = false;
         at[text.len] = '\n';
         at += text.len + 1;
     }
     memset(at, 0, FM_BLOCK_PADDING);
-    *out = block;
     return FM_OK;
+}
+
+/* Lets the templates take texts from row i on, as many as they can if each is a line; returns how many they took. A template
+ * goes by bytes: where newlines stand within texts it may take a part of one, or two, and nothing is taken then. */
+static int32_t take_rows(parsing *s, const fm_vec *texts, const laid_out *block, const char *at, int32_t i)
+{
+    fm_json_run *run = &s->p->run;
+    bool lines = block->one_line_each && !s->p->learned_newlines;
+    int32_t to = i + 1, first = i - block->from;
+    const char *end = at + fm_vec_str(texts, i).len + 1;
+
+    for (; lines && to < block->to && !fm_vec_is_null(texts, to); to++) end += fm_vec_str(texts, to).len + 1;
+    run->at = at;
+    run->end = end;
+    run->row = first;
+    run->row_end = to - block->from;
+    s->p->run_texts(run);
+    if (lines || run->at == run->end || run->row == first) return run->row - first;
+    fm_json_slots_undo(&s->p->root, first);
+    if (s->p->corrupt_at >= 0) fm_json_slots_undo(&s->p->corrupt, first);
+    return 0;
 }
 
 /* The parsed fields, with the corrupt-record column put back in its place. */
@@ -281,22 +296,24 @@ static fm_status finish_rows(parsing *s, int32_t rows, fm_vec *out)
 static fm_status parse_rows(parsing *s, const fm_vec *texts, int32_t from, int32_t to, fm_vec *out)
 {
     fm_json_parser *p = s->p;
-    char *at = NULL;
+    laid_out block = {0};
 
     FM_TRY(fm_json_slots_begin(&p->root, s->arena, s->err));
     if (p->corrupt_at >= 0) FM_TRY(fm_json_slots_begin(&p->corrupt, s->arena, s->err));
-    FM_TRY(lay_out(s, texts, from, to, &at));
+    FM_TRY(lay_out(s, texts, from, to, &block));
+    fm_json_run_begin(&p->run);
     s->c->arena = s->arena;
+    const char *at = block.at;
     for (int32_t i = from; i < to; i++) {
+        bool null = fm_vec_is_null(texts, i);
+        int32_t taken = !null && p->run.n_templates > 0 ? take_rows(s, texts, &block, at, i) : 0;
+        if (s->c->no_memory) return fm_no_memory(s->arena, s->err);
+        for (; taken > 0; taken--) at += fm_vec_str(texts, i++).len + 1;
+        if (i >= to) break;
         fm_str text = {at, fm_vec_str(texts, i).len + 1};
         at += text.len;
-        if (fm_vec_is_null(texts, i)) {
-            null_row(s, i - from);
-            continue;
-        }
-        bool taken = p->run.n_templates > 0 && take_row(s, text, i - from);
-        if (s->c->no_memory) return fm_no_memory(s->arena, s->err);
-        if (!taken) FM_TRY(parse_row(s, text, i - from));
+        if (fm_vec_is_null(texts, i)) null_row(s, i - from);
+        else FM_TRY(parse_row(s, text, i - from));
     }
     return finish_rows(s, to - from, out);
 }
