@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Kafka in and out, against a real broker: started once, with its data in a folder of its own, stopped at the end.
+# Kafka in and out, against a real broker: started once, with its data in a folder of its own, stopped at the end. The pipelines
+# mostly wait, so they run beside the cases.
 set -uo pipefail
 dir=$(mktemp -d)
 trap 'bash tests/servers/kafka.sh stop "$dir"; rm -rf "$dir"' EXIT
@@ -9,4 +10,15 @@ if ! bash tests/servers/kafka.sh start "$dir"; then
     exit 1
 fi
 echo "broker $(cat "$dir/broker")"
-python3 tests/kafka/run.py "$dir" "$(readlink -f "$FLOODMARK_BUILD")"
+build=$(readlink -f "$FLOODMARK_BUILD")
+python3 tests/pipelines/run_pipelines.py --broker "$(cat "$dir/broker")" --floodmark "$build/floodmark" --jobs examples/pipelines \
+    --settle 2 >"$dir/pipelines" 2>&1 &
+pipelines=$!
+python3 tests/kafka/run.py "$dir" "$build" | tee "$dir/cases"
+wait $pipelines
+grep -v 'no job$' "$dir/pipelines"
+# Both ended with "N passed, N failed": added up.
+read -r p1 f1 < <(sed -nE 's/^([0-9]+) passed, ([0-9]+) failed.*$/\1 \2/p' "$dir/cases" | tail -n 1) || { p1=0 f1=1; }
+read -r p2 f2 < <(sed -nE 's/^([0-9]+) passed, ([0-9]+) failed.*$/\1 \2/p' "$dir/pipelines" | tail -n 1) || { p2=0 f2=1; }
+echo "$((p1 + p2)) passed, $((f1 + f2)) failed, 0 skipped"
+[ "$((f1 + f2))" -eq 0 ]
