@@ -158,6 +158,7 @@ bool fm_chain_insert(fm_chains *c, fm_chain *chain, uint32_t at, fm_chain_item i
     if (!make_room(c, chain, &at)) return false;
     if (at < chain->n) memmove(chain->items + at + 1, chain->items + at, (size_t)(chain->n - at) * sizeof item);
     chain->items[at] = item;
+    if (at == chain->n) chain->tail = item.slice;
     chain->n++;
     return true;
 }

@@ -20,6 +20,7 @@ typedef struct fm_chain {
     uint32_t hash;            /* low half */
     uint32_t batch;           /* the micro-batch that touched it last */
     uint32_t first, last;     /* of the items touched in that: the earliest and the latest slice */
+    uint32_t tail;            /* slice of the last item, n > head: most items are put behind it, without a look at them */
 } fm_chain;
 
 typedef struct fm_chains {

@@ -127,7 +127,7 @@ static uint32_t place_of(const fm_slices *s, const fm_chain *c, int64_t start_us
 {
     uint32_t low = c->head, high = c->n;
 
-    if (low == high || start_at(s, c, high - 1) < start_us) return high;
+    if (low == high || s->slices[c->tail].start_us < start_us) return high;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         if (start_at(s, c, middle) < start_us) low = middle + 1;
@@ -143,7 +143,7 @@ static fm_status add_item(fm_slices *s, fm_chain *c, const fm_key *stored_key, u
     int64_t from = own->first, to = own->last;
 
     if (at > c->head) {
-        int64_t covered = s->slices[c->items[at - 1].slice].last;
+        int64_t covered = s->slices[at == c->n ? c->tail : c->items[at - 1].slice].last;
         if (covered >= from) from = covered + 1;
     }
     if (at < c->n) {
@@ -181,12 +181,10 @@ static fm_status note_touch(fm_slices *s, uint32_t number, uint32_t slice, fm_er
     return FM_OK;
 }
 
-static fm_status note_one(fm_slices *s, fm_state_bucket *bucket, const fm_key *key, const char *value, uint8_t touch, fm_error *err)
+static fm_status note_one(fm_slices *s, uint32_t chain, fm_state_bucket *bucket, const fm_key *key, const char *value, uint8_t touch, fm_error *err)
 {
-    uint32_t slice, chain = fm_chains_add(&s->chains, key);
-    uint32_t entry = (uint32_t)fm_state_index_of(s->part->state, bucket, value);
+    uint32_t slice, entry = (uint32_t)fm_state_index_of(s->part->state, bucket, value);
 
-    if (chain == UINT32_MAX) return fm_no_memory(NULL, err);
     FM_TRY(slice_of(s, bucket, &slice, err));
     if (touch == FM_STATE_FRESH) {
         fm_key stored = *key;
@@ -200,6 +198,7 @@ fm_status fm_slices_note(fm_slices *s, fm_state_bucket *const *buckets, const fm
                          const uint8_t *touches, int32_t n, fm_error *err)
 {
     int32_t group[NOTE_GROUP];
+    uint32_t chains[NOTE_GROUP];
 
     for (int32_t i = 0; i < n;) {
         int32_t m = 0;
@@ -208,7 +207,15 @@ fm_status fm_slices_note(fm_slices *s, fm_state_bucket *const *buckets, const fm
             fm_chains_prefetch(&s->chains, &keys[i]);
             group[m++] = i;
         }
-        for (int32_t k = 0; k < m; k++) FM_TRY(note_one(s, buckets[group[k]], &keys[group[k]], values[group[k]], touches[group[k]], err));
+        for (int32_t k = 0; k < m; k++) {
+            chains[k] = fm_chains_add(&s->chains, &keys[group[k]]);
+            if (chains[k] == UINT32_MAX) return fm_no_memory(NULL, err);
+            const fm_chain *c = &s->chains.chains[chains[k]];
+            __builtin_prefetch(c->items + c->n, 1, 3);
+        }
+        for (int32_t k = 0; k < m; k++) {
+            FM_TRY(note_one(s, chains[k], buckets[group[k]], &keys[group[k]], values[group[k]], touches[group[k]], err));
+        }
     }
     return FM_OK;
 }

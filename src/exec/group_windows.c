@@ -22,6 +22,7 @@ enum {
     BLOCK_CHAINS = 256,          /* walked together */
     SUFFIXES_SIZE = 512 << 10,   /* bytes of suffixes of a block: they stay in the second-level cache */
     OUT_ROWS = 2048,
+    AHEAD = 8,                   /* entries fetched ahead of their merge */
     MERGES = 1024
 };
 
@@ -138,8 +139,8 @@ static fm_status merge(fm_walk *k, char *dst, char *src, fm_error *err)
 /* dst: nothing yet. It becomes a copy of src, whose own merges must be done. */
 static fm_status copy(fm_walk *k, char *dst, char *src, fm_error *err)
 {
-    if (k->spec->plain_values) {
-        memcpy(dst, src, k->value_size);
+    if (k->spec->plain_values) { /* a few words: no call */
+        for (size_t i = 0; i < k->value_size; i += 8) memcpy(dst + i, src + i, 8);
         return FM_OK;
     }
     make_empty(k, dst);
@@ -193,6 +194,7 @@ static fm_status make_front(fm_walk *k, walker *w, fm_error *err)
     drop_suffixes(k, w, UINT32_MAX);
     drop_back(k, w);
     for (uint32_t i = w->high; i-- > w->low;) {
+        if (i - w->low >= AHEAD) __builtin_prefetch(value_of(k, w, i - AHEAD));
         FM_TRY(copy(k, suffix_of(k, w, i), value_of(k, w, i), err));
         if (i + 1 < w->high) FM_TRY(merge(k, suffix_of(k, w, i), suffix_of(k, w, i + 1), err));
     }

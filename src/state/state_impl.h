@@ -3,6 +3,7 @@
 #define FM_STATE_STATE_IMPL_H
 
 #include "base/bits.h"
+#include "base/hash.h"
 #include "base/limits.h"
 #include "state/state_store.h"
 
@@ -91,7 +92,16 @@ static inline char *fm_state_entry(const fm_state_part *p, const fm_state_bucket
 }
 
 static inline char *fm_state_value(char *entry) { return entry + FM_ENTRY_KEY_SIZE; }
-fm_key fm_state_entry_key(const char *entry);
+
+static inline fm_key fm_state_entry_key(const char *entry)
+{
+    fm_key k;
+
+    memcpy(&k.u, entry, FM_ENTRY_KEY_SIZE);
+    if (fm_key_is_inline(&k)) k.hash = fm_hash_u128(k.u.w.lo, k.u.w.hi);
+    else memcpy(&k.hash, k.u.out.ptr - sizeof k.hash, sizeof k.hash);
+    return k;
+}
 
 /* ---- state_table.c ---- */
 

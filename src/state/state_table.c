@@ -114,16 +114,6 @@ void fm_state_bucket_begin(fm_state_part *p, fm_state_bucket *b)
 
 /* ---- Entries ----------------------------------------------------------------------------------------------- */
 
-fm_key fm_state_entry_key(const char *entry)
-{
-    fm_key k;
-
-    memcpy(&k.u, entry, FM_ENTRY_KEY_SIZE);
-    if (fm_key_is_inline(&k)) k.hash = fm_hash_u128(k.u.w.lo, k.u.w.hi);
-    else memcpy(&k.hash, k.u.out.ptr - sizeof k.hash, sizeof k.hash);
-    return k;
-}
-
 static inline bool entry_is(const char *entry, const fm_key *k)
 {
     fm_key e;
@@ -226,13 +216,13 @@ static inline void fetch_slot(const fm_state_bucket *b, const fm_key *k)
     if (b->slots) __builtin_prefetch(&b->slots[(uint32_t)k->hash & b->mask], 1, 3);
 }
 
+/* The slots have arrived: goes along them, as the probe will. */
 static inline void fetch_entry(const fm_state_part *p, const fm_state_bucket *b, const fm_key *k)
 {
-    uint32_t slot = b->slots ? b->slots[(uint32_t)k->hash & b->mask] : 0;
-
-    if (slot && ((slot ^ tag_of(k->hash, b->mask)) & ~b->mask) == 0) {
-        __builtin_prefetch(fm_state_entry(p, b, (slot & b->mask) - 1), 1, 3);
-    }
+    if (!b->slots) return;
+    uint32_t mask = b->mask, at = (uint32_t)k->hash & mask, tag = tag_of(k->hash, mask), slot;
+    while ((slot = b->slots[at]) && ((slot ^ tag) & ~mask)) at = (at + 1) & mask;
+    if (slot) __builtin_prefetch(fm_state_entry(p, b, (slot & mask) - 1), 1, 3);
 }
 
 /* The place of a key, or the free one where it belongs. */
