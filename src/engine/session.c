@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "engine/memory_source.h"
 #include "engine/settings.h"
+#include "os/random.h"
 #include "os/thread.h"
 
 static void print_stdout(void *ctx, fm_str text)
@@ -30,6 +31,7 @@ fm_status fm_session_new(const fm_session_env *env, fm_session **out, fm_error *
     if (!s->env.fs) s->env.fs = fm_fs_real();
     if (!s->env.clock) s->env.clock = fm_clock_real();
     if (!s->env.print) s->env.print = print_stdout;
+    fm_random_bytes(s->conf.entropy, sizeof s->conf.entropy);
     s->memory = fm_memory_tables_new();
     fm_status st = s->memory ? fm_session_apply(s, err) : fm_no_memory(NULL, err);
     if (st != FM_OK) {

@@ -31,7 +31,9 @@ fm_status fm_tree_eval(fm_tree *tree, const fm_expr *e, const fm_plan *input, fm
     if (!ids) return fm_no_memory(tree->arena, err);
     for (int32_t i = 0; i < n; i++) ids[i] = input->output[i].id;
     FM_TRY(fm_expr_bind(tree->arena, e, ids, n, &bound, err));
-    return fm_eval_new(tree->evals, tree->env->conf, bound, out, err);
+    FM_TRY(fm_eval_new(tree->evals, tree->env->conf, bound, out, err));
+    fm_eval_set_partition(*out, tree->worker);
+    return FM_OK;
 }
 
 fm_status fm_tree_state(fm_tree *tree, int32_t operator_id, int32_t parts, uint32_t value_size, fm_str schema,

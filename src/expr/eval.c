@@ -54,6 +54,7 @@ struct fm_eval {
     fm_arena *arena;
     const fm_session_conf *conf;
     node *root;
+    int32_t partition;
     /* While a kernel runs: where it was called, for fm_eval_lambda. */
     const run *run;
     const frame *frame;
@@ -149,6 +150,8 @@ fm_status fm_eval_new(fm_arena *arena, const fm_session_conf *conf, const fm_exp
     return FM_OK;
 }
 
+void fm_eval_set_partition(fm_eval *eval, int32_t partition) { eval->partition = partition; }
+
 /* --- leaves ------------------------------------------------------------------------------------------ */
 
 /* The repeated value is made once and serves every batch; only a lambda may ask for more lanes. */
@@ -201,7 +204,8 @@ static fm_status call_kernel(const run *r, const frame *f, const node *n, const 
     fm_call call = {.function = function, .conf = r->eval->conf, .run = r->context,
                     .bound = e->bound, .expr = e, .ansi = e->ansi, .rows = f->rows,
                     .arena = r->arena, .err = r->err, .eval = r->eval,
-                    .state = &((node *)(uintptr_t)n)->state, .keep = r->eval->arena};
+                    .state = &((node *)(uintptr_t)n)->state, .keep = r->eval->arena,
+                    .partition = r->eval->partition};
     const run *outer_run = r->eval->run;
     const frame *outer_frame = r->eval->frame;
     const node *outer_node = r->eval->node;

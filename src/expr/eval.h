@@ -15,6 +15,8 @@ typedef struct fm_eval fm_eval;
  * tree may be shared. Lives in arena. */
 fm_status fm_eval_new(fm_arena *arena, const fm_session_conf *conf, const fm_expr *e, fm_eval **out,
                       fm_error *err);
+/* The worker it runs on, 0 unless told: what rand(seed) and spark_partition_id() depend on. */
+void fm_eval_set_partition(fm_eval *eval, int32_t partition);
 /* out: in->rows lanes of e->type; its memory is in `arena` or shared with `in`. The failure of a row names the
  * expression and the value, as Spark does (DIVIDE_BY_ZERO, CAST_INVALID_INPUT, ...). */
 fm_status fm_eval_run(fm_eval *eval, const fm_run_context *run, const fm_batch *in, fm_arena *arena,

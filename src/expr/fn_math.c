@@ -10,6 +10,10 @@ typedef double (*f1)(double);
 
 static double degrees_of(double x) { return x * (180.0 / M_PI); }
 static double radians_of(double x) { return x * (M_PI / 180.0); }
+static double csc_of(double x) { return 1 / sin(x); }
+static double sec_of(double x) { return 1 / cos(x); }
+/* As near as a double can be, like Java's; cbrt of glibc is one off for 27. */
+static double cbrt_of(double x) { return (double)cbrtl((long double)x); }
 static double cot_of(double x) { return 1 / tan(x); }
 
 static fm_status apply(const fm_vec *args, fm_vec *out, f1 f)
@@ -44,13 +48,18 @@ static fm_status apply_log(fm_call *call, const fm_vec *args, fm_vec *out, f1 f,
         return apply_log(call, args, out, f, least);                                          \
     }
 KERNEL(sqrt, sqrt)
-KERNEL(cbrt, cbrt)
+KERNEL(cbrt, cbrt_of)
 KERNEL(exp, exp)
 KERNEL(expm1, expm1)
 KERNEL(sin, sin)
 KERNEL(cos, cos)
 KERNEL(tan, tan)
 KERNEL(cot, cot_of)
+KERNEL(csc, csc_of)
+KERNEL(sec, sec_of)
+KERNEL(asinh, asinh)
+KERNEL(acosh, acosh)
+KERNEL(atanh, atanh)
 KERNEL(asin, asin)
 KERNEL(acos, acos)
 KERNEL(atan, atan)
@@ -135,6 +144,11 @@ ONE(sin, "Returns the sine.");
 ONE(cos, "Returns the cosine.");
 ONE(tan, "Returns the tangent.");
 ONE(cot, "Returns the cotangent.");
+ONE(csc, "Returns the cosecant.");
+ONE(sec, "Returns the secant.");
+ONE(asinh, "Returns the inverse hyperbolic sine.");
+ONE(acosh, "Returns the inverse hyperbolic cosine.");
+ONE(atanh, "Returns the inverse hyperbolic tangent.");
 ONE(asin, "Returns the arc sine.");
 ONE(acos, "Returns the arc cosine.");
 ONE(atan, "Returns the arc tangent.");

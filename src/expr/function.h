@@ -16,6 +16,7 @@ typedef struct fm_session_conf {
     bool case_sensitive;   /* spark.sql.caseSensitive, default false */
     const fm_zone *zone;   /* spark.sql.session.timeZone */
     fm_str user;           /* current_user() */
+    uint64_t entropy[2];   /* what rand() and uuid() without a seed draw from; the session's */
 } fm_session_conf;
 
 /* What stands fixed for a micro-batch. */
@@ -66,6 +67,7 @@ typedef struct fm_call {
     struct fm_eval *eval;      /* for higher-order functions: fm_eval_lambda */
     void **state;              /* what the function keeps from batch to batch: of this call in this evaluator; NULL at first */
     fm_arena *keep;            /* where *state may live: as long as the evaluator */
+    int32_t partition;         /* number of the worker */
 } fm_call;
 
 typedef enum fm_null_rule {

@@ -21,6 +21,7 @@
     X(op_bit_xor)              \
     X(abs)                     \
     X(acos)                    \
+    X(acosh)                   \
     X(add_months)              \
     X(aggregate)               \
     X(array)                   \
@@ -41,11 +42,15 @@
     X(arrays_overlap)          \
     X(ascii)                   \
     X(asin)                    \
+    X(asinh)                   \
     X(assert_true)             \
     X(atan)                    \
     X(atan2)                   \
+    X(atanh)                   \
     X(base64)                  \
     X(bin)                     \
+    X(bit_count)               \
+    X(bit_get)                 \
     X(bit_length)              \
     X(bround)                  \
     X(btrim)                   \
@@ -53,6 +58,7 @@
     X(ceil)                    \
     X(char)                    \
     X(coalesce)                \
+    X(collation)               \
     X(concat)                  \
     X(concat_ws)               \
     X(contains)                \
@@ -62,9 +68,13 @@
     X(cosh)                    \
     X(cot)                     \
     X(crc32)                   \
+    X(csc)                     \
+    X(current_catalog)         \
     X(current_date)            \
+    X(current_schema)          \
     X(current_timestamp)       \
     X(current_timezone)        \
+    X(current_user)            \
     X(current_watermark)       \
     X(date_add)                \
     X(date_format)             \
@@ -89,11 +99,13 @@
     X(exp)                     \
     X(expm1)                   \
     X(extract)                 \
+    X(factorial)               \
     X(filter)                  \
     X(find_in_set)             \
     X(flatten)                 \
     X(floor)                   \
     X(forall)                  \
+    X(from_base32)             \
     X(from_unixtime)           \
     X(from_utc_timestamp)      \
     X(get)                     \
@@ -115,10 +127,12 @@
     X(isnull)                  \
     X(istrue)                  \
     X(isunknown)               \
+    X(jaro_winkler_similarity) \
     X(last_day)                \
     X(least)                   \
     X(left)                    \
     X(length)                  \
+    X(levenshtein)             \
     X(like)                    \
     X(ln)                      \
     X(localtimestamp)          \
@@ -130,6 +144,7 @@
     X(lower)                   \
     X(lpad)                    \
     X(ltrim)                   \
+    X(luhn_check)              \
     X(make_date)               \
     X(make_dt_interval)        \
     X(make_timestamp)          \
@@ -145,6 +160,7 @@
     X(mask)                    \
     X(md5)                     \
     X(minute)                  \
+    X(monotonically_increasing_id)\
     X(month)                   \
     X(monthname)               \
     X(months_between)          \
@@ -157,13 +173,18 @@
     X(nullifzero)              \
     X(octet_length)            \
     X(overlay)                 \
+    X(parse_url)               \
     X(pi)                      \
     X(pmod)                    \
     X(positive)                \
     X(power)                   \
     X(quarter)                 \
+    X(quote)                   \
     X(radians)                 \
     X(raise_error)             \
+    X(rand)                    \
+    X(randn)                   \
+    X(randstr)                 \
     X(regexp_count)            \
     X(regexp_extract)          \
     X(regexp_extract_all)      \
@@ -179,7 +200,9 @@
     X(round)                   \
     X(rpad)                    \
     X(rtrim)                   \
+    X(sec)                     \
     X(second)                  \
+    X(sentences)               \
     X(sequence)                \
     X(sha)                     \
     X(sha2)                    \
@@ -192,7 +215,9 @@
     X(size)                    \
     X(slice)                   \
     X(sort_array)              \
+    X(soundex)                 \
     X(space)                   \
+    X(spark_partition_id)      \
     X(split)                   \
     X(split_part)              \
     X(sqrt)                    \
@@ -207,6 +232,7 @@
     X(timestamp_seconds)       \
     X(timestampadd)            \
     X(timestampdiff)           \
+    X(to_base32)               \
     X(to_binary)               \
     X(to_date)                 \
     X(to_timestamp)            \
@@ -224,23 +250,31 @@
     X(try_make_timestamp)      \
     X(try_mod)                 \
     X(try_multiply)            \
+    X(try_parse_url)           \
     X(try_subtract)            \
     X(try_to_binary)           \
     X(try_to_date)             \
     X(try_to_timestamp)        \
+    X(try_url_decode)          \
     X(try_validate_utf8)       \
     X(typeof)                  \
     X(unbase64)                \
     X(unhex)                   \
+    X(uniform)                 \
     X(unix_date)               \
     X(unix_micros)             \
     X(unix_millis)             \
     X(unix_seconds)            \
     X(unix_timestamp)          \
     X(upper)                   \
+    X(url_decode)              \
+    X(url_encode)              \
+    X(uuid)                    \
     X(validate_utf8)           \
+    X(version)                 \
     X(weekday)                 \
     X(weekofyear)              \
+    X(width_bucket)            \
     X(window_time)             \
     X(xxhash64)                \
     X(year)                    \

@@ -56,5 +56,7 @@ fm_status fm_text_title(fm_str text, fm_strbuf *out, fm_error *err);
 bool fm_char_is_upper(uint32_t c);
 bool fm_char_is_lower(uint32_t c);
 bool fm_char_is_digit(uint32_t c);
+/* A letter or a digit, of any script. */
+bool fm_char_is_alnum(uint32_t c);
 
 #endif

@@ -91,4 +91,5 @@ fm_status fm_text_title(fm_str text, fm_strbuf *out, fm_error *err)
 
 bool fm_char_is_upper(uint32_t c) { return u_charType((UChar32)c) == U_UPPERCASE_LETTER; }
 bool fm_char_is_lower(uint32_t c) { return u_charType((UChar32)c) == U_LOWERCASE_LETTER; }
+bool fm_char_is_alnum(uint32_t c) { return u_isalnum((UChar32)c); }
 bool fm_char_is_digit(uint32_t c) { return u_charType((UChar32)c) == U_DECIMAL_DIGIT_NUMBER; }
