@@ -84,12 +84,23 @@ static const fm_sink_type *find_sink(void *ctx, fm_str format)
     return s->env.find_sink ? s->env.find_sink(s->env.find_ctx, format) : NULL;
 }
 
+static fm_status read_map_policy(fm_session *s, fm_error *err)
+{
+    fm_str policy = fm_options_get(&s->settings, "spark.sql.mapKeyDedupPolicy", FM_STR("EXCEPTION"));
+
+    s->conf.map_last_wins = fm_str_eq_ci(policy, FM_STR("LAST_WIN"));
+    if (s->conf.map_last_wins || fm_str_eq_ci(policy, FM_STR("EXCEPTION"))) return FM_OK;
+    return fm_fail(err, FM_INVALID, "INVALID_CONF_VALUE.OUT_OF_RANGE_OF_OPTIONS",
+                   "The value '%.*s' in the config \"spark.sql.mapKeyDedupPolicy\" is invalid. Use EXCEPTION or LAST_WIN.", FM_STR_ARG(policy));
+}
+
 fm_status fm_session_apply(fm_session *s, fm_error *err)
 {
     const fm_option *zone = fm_options_find(&s->settings, "spark.sql.session.timeZone");
 
     FM_TRY(fm_options_bool(&s->settings, "spark.sql.ansi.enabled", true, &s->conf.ansi, err));
     FM_TRY(fm_options_bool(&s->settings, "spark.sql.caseSensitive", false, &s->conf.case_sensitive, err));
+    FM_TRY(read_map_policy(s, err));
     if (!s->conf.zone || (zone && !fm_str_eq(fm_zone_id(s->conf.zone), zone->value))) {
         FM_TRY(fm_zone_open(s->arena, zone ? zone->value : system_zone(s), &s->conf.zone, err));
     }

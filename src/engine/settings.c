@@ -19,6 +19,8 @@ static const fm_setting settings[] = {
     {"spark.sql.casesensitive", FM_SETTING_BOOL, "false", "Whether names of columns fold case."},
     {"spark.sql.columnnameofcorruptrecord", FM_SETTING_TEXT, "_corrupt_record",
      "Column that takes the text of a malformed record, when the schema has it."},
+    {"spark.sql.mapkeydeduppolicy", FM_SETTING_TEXT, "EXCEPTION",
+     "What a key that stands twice in a new map does: EXCEPTION, or LAST_WIN: the last value stays."},
     {"spark.sql.session.timezone", FM_SETTING_ZONE, "the system's",
      "Zone of texts without zone, of calendar functions and of what is printed."},
     {"spark.sql.shuffle.partitions", FM_SETTING_COUNT, "64", "Written to the checkpoint for Spark's tools; no effect here."},

@@ -221,6 +221,22 @@ static fm_status fail_lambda_count(const resolving *r, int32_t most, int32_t nam
                       (int)most, (int)named);
 }
 
+/* An expression where a lambda is wanted: one that looks at none of its parameters. */
+static fm_status make_lambda(const resolving *r, fm_expr *body, fm_expr **out, fm_error *err)
+{
+    fm_expr *e = fm_expr_new(r->arena, FM_EXPR_LAMBDA, body->pos);
+    if (!e) return fm_no_memory(r->arena, err);
+    e->args = fm_arena_array(r->arena, fm_expr *, 1);
+    if (!e->args) return fm_no_memory(r->arena, err);
+    e->args[0] = body;
+    e->n_args = 1;
+    e->type = body->type;
+    e->nullable = body->nullable;
+    e->deterministic = body->deterministic;
+    *out = e;
+    return FM_OK;
+}
+
 static fm_status resolve_lambdas(const resolving *r, fm_bind *b, fm_expr **args, int32_t n,
                                  const fm_lambda_resolver *lambdas, fm_error *err)
 {
@@ -230,11 +246,7 @@ static fm_status resolve_lambdas(const resolving *r, fm_bind *b, fm_expr **args,
         int32_t most, named;
         if (args[i]->kind != FM_EXPR_LAMBDA) {
             if (class_of(r->function, i) != FM_ARG_LAMBDA) continue;
-            return fm_fail_at(err, FM_INVALID, "INVALID_LAMBDA_FUNCTION_CALL.NON_HIGHER_ORDER_FUNCTION",
-                              r->pos.line, r->pos.column,
-                              "Invalid lambda function call. Parameter %d of `%.*s` must be a lambda function, "
-                              "as in x -> x + 1.",
-                              (int)i + 1, FM_STR_ARG(r->name));
+            FM_TRY(make_lambda(r, args[i], &args[i], err));
         }
         if (!r->function->lambda_params || !lambdas)
             return fm_fail_at(err, FM_INVALID,
@@ -247,7 +259,8 @@ static fm_status resolve_lambdas(const resolving *r, fm_bind *b, fm_expr **args,
         if (named > FM_LAMBDA_PARAMS_MAX)
             return fail_lambda_count(r, FM_LAMBDA_PARAMS_MAX, named, err);
         FM_TRY(r->function->lambda_params(b, i, types, nullable, &most, err));
-        if (named > most) return fail_lambda_count(r, most, named, err);
+        if (named > most || (named < most && named && !(r->function->index_optional && named == most - 1)))
+            return fail_lambda_count(r, most, named, err);
         if (args[i]->type) continue; /* resolved before */
         FM_TRY(lambdas->resolve(lambdas->ctx, args[i], types, nullable, named, &args[i], err));
     }

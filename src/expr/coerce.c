@@ -161,6 +161,28 @@ const fm_type *fm_type_common_no_string(fm_arena *arena, const fm_session_conf *
     return common(arena, conf, a, b, WIDEN_WITHOUT_STRING);
 }
 
+static int digits_of(const fm_type *t)
+{
+    static const int digits[] = {3, 5, 10, 20}; /* I8 .. I64, as decimals that hold them */
+    return digits[t->id - FM_TYPE_I8];
+}
+
+const fm_type *fm_type_tightest(fm_arena *arena, const fm_type *a, const fm_type *b)
+{
+    if (fm_type_eq(a, b) || b->id == FM_TYPE_NULL) return a;
+    if (a->id == FM_TYPE_NULL) return b;
+    if (a->id >= FM_TYPE_I8 && a->id <= FM_TYPE_F64 && b->id >= FM_TYPE_I8 && b->id <= FM_TYPE_F64) return a->id > b->id ? a : b;
+    if (a->id == FM_TYPE_DECIMAL && fm_type_is_integer(b)) return a->precision - a->scale >= digits_of(b) ? a : NULL;
+    if (b->id == FM_TYPE_DECIMAL && fm_type_is_integer(a)) return b->precision - b->scale >= digits_of(a) ? b : NULL;
+    if ((a->id == FM_TYPE_DATE && fm_type_is_timestamp(b)) || (b->id == FM_TYPE_DATE && fm_type_is_timestamp(a))) return a->id == FM_TYPE_DATE ? b : a;
+    if (fm_type_is_timestamp(a) && fm_type_is_timestamp(b)) return fm_type_timestamp();
+    if (a->id == FM_TYPE_LIST && b->id == FM_TYPE_LIST) {
+        const fm_type *element = fm_type_tightest(arena, a->fields[0].type, b->fields[0].type);
+        return element ? fm_type_list(arena, element, a->fields[0].nullable || b->fields[0].nullable) : NULL;
+    }
+    return NULL;
+}
+
 /* Without ANSI the order matters: strings are folded in first, so that (DATE, INT, STRING) meet. */
 static bool has_string(const fm_type *t)
 {

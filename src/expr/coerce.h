@@ -11,6 +11,9 @@ const fm_type *fm_type_common(fm_arena *arena, const fm_session_conf *conf, cons
 /* As fm_type_common, but a string meets only strings: greatest, least. */
 const fm_type *fm_type_common_no_string(fm_arena *arena, const fm_session_conf *conf,
                                         const fm_type *a, const fm_type *b);
+/* As fm_type_common_no_string, but only where no digits can be lost or invented: integers and floating types widen, a decimal
+ * meets an integer only when it holds all of them. Rule: Spark, TypeCoercion.findTightestCommonType. */
+const fm_type *fm_type_tightest(fm_arena *arena, const fm_type *a, const fm_type *b);
 /* The common type of n expressions; NULL when there is none. */
 const fm_type *fm_type_common_of(fm_arena *arena, const fm_session_conf *conf,
                                  fm_expr *const *args, int32_t n);

@@ -335,10 +335,22 @@ static void add_left_out(const fm_expr *e, fm_str name, int32_t n_args, fm_strbu
     }
 }
 
-/* Aggregates whose second argument is not shown: an accuracy, a flag. */
+/* The columns of struct(): names that were given are shown. */
+static void add_columns(const fm_expr *e, fm_strbuf *out, const lambda_names *in)
+{
+    for (int32_t i = 0; i < e->n_args; i++) {
+        if (i) fm_strbuf_add_c(out, ", ");
+        put(e->args[i], out, in);
+        if (e->args[i]->kind != FM_EXPR_ALIAS) continue;
+        fm_strbuf_add_c(out, " AS ");
+        fm_strbuf_add(out, e->args[i]->name);
+    }
+}
+
+/* Calls whose second argument is not shown: an accuracy, a flag, a seed. */
 static bool hides_second(fm_str name)
 {
-    static const char *const names[] = {"approx_count_distinct", "first", "first_value", "last", "last_value", "any_value"};
+    static const char *const names[] = {"approx_count_distinct", "first", "first_value", "last", "last_value", "any_value", "shuffle"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (fm_str_eq_ci(name, fm_str_c(names[i]))) return true;
     return false;
@@ -406,6 +418,8 @@ static void add_call(const fm_expr *e, fm_strbuf *out, const lambda_names *in)
     if (fm_str_eq_ci(name, FM_STR("count")) &&
         (e->n_args == 0 || (e->n_args == 1 && e->args[0]->kind == FM_EXPR_STAR)))
         fm_strbuf_add_c(out, "1");
+    else if (fm_str_eq_ci(name, FM_STR("struct")))
+        add_columns(e, out, in);
     else if (e->n_args == 2 && hides_second(name))
         add_list(e->args, 1, out, in);
     else
@@ -521,7 +535,7 @@ static void put(const fm_expr *e, fm_strbuf *out, const lambda_names *in)
     case FM_EXPR_LAMBDA:
         fm_strbuf_add_c(out, "lambdafunction(");
         put(e->args[0], out, &(lambda_names){in, e});
-        for (int32_t i = 0; i < e->n_parts; i++) fm_strbuf_add_c(out, ", namedlambdavariable()");
+        for (int32_t i = 0; i < e->n_parts || i == 0; i++) fm_strbuf_add_c(out, ", namedlambdavariable()");
         fm_strbuf_add_c(out, ")");
         break;
     case FM_EXPR_LAMBDA_VAR: fm_strbuf_add_c(out, "namedlambdavariable()"); break;

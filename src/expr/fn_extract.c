@@ -2,6 +2,8 @@
  *
  * Rule  Spark: indexes count from 0; one outside the array is an error under ANSI and null else (get: always null). A
  *       key that a map lacks gives null. The names "[]" and "." cannot be written: the analyzer makes the calls. */
+#include "expr/call_args.h"
+#include "expr/fn_list_impl.h"
 #include "expr/coerce.h"
 #include "expr/kernel.h"
 #include "expr/resolve_text.h"
@@ -88,6 +90,7 @@ static fm_status bind_item(fm_bind *b, fm_error *err)
 
 static fm_status bind_get(fm_bind *b, fm_error *err)
 {
+    if (fm_bind_is_bare_null(b, 0)) return fm_fail_arg_type(b, 0, "\"ARRAY\"", err);
     (void)err;
     b->returns = b->args[0]->type->fields[0].type;
     b->nullable = true;

@@ -6,10 +6,13 @@
  *
  * Rule   Spark: exists and forall are three-valued; a null array gives null.
  * Cases  tests/golden/functions/transform.test */
-#include "column/builder.h"
 #include "expr/call_args.h"
 #include "expr/coerce.h"
 #include "expr/eval.h"
+#include "expr/fn_list_impl.h"
+#include "expr/lane_set.h"
+#include "expr/map_build.h"
+#include "expr/resolve_text.h"
 
 /* The elements of a list or map column, all in one vector per child, and where each belongs. */
 typedef struct flat {
@@ -58,7 +61,7 @@ static fm_status element_params(const fm_bind *b, int32_t i, const fm_type **typ
 {
     const fm_type *list = b->args[0]->type;
     (void)i;
-    (void)err;
+    if (fm_bind_is_bare_null(b, 0)) return fm_fail_arg_type(b, 0, "\"ARRAY\"", err);
     types[0] = list->fields[0].type;
     nullable[0] = list->fields[0].nullable;
     types[1] = fm_type_i32();
@@ -78,7 +81,7 @@ static fm_status entry_params(const fm_bind *b, int32_t i, const fm_type **types
 {
     const fm_type *m = b->args[0]->type;
     (void)i;
-    (void)err;
+    if (fm_bind_is_bare_null(b, 0)) return fm_fail_arg_type(b, 0, "\"MAP\"", err);
     types[0] = m->fields[0].type;
     types[1] = m->fields[1].type;
     nullable[1] = m->fields[1].nullable;
@@ -190,7 +193,7 @@ static fm_status forall(fm_call *call, const fm_vec *args, fm_vec *out) { return
 
 static fm_status aggregate_params(const fm_bind *b, int32_t i, const fm_type **types, bool *nullable, int32_t *n, fm_error *err)
 {
-    (void)err;
+    if (fm_bind_is_bare_null(b, 0)) return fm_fail_arg_type(b, 0, "\"ARRAY\"", err);
     types[0] = b->args[1]->type;
     nullable[0] = true;
     if (i == 2) {
@@ -203,8 +206,13 @@ static fm_status aggregate_params(const fm_bind *b, int32_t i, const fm_type **t
 
 static fm_status bind_aggregate(fm_bind *b, fm_error *err)
 {
-    (void)err;
-    b->cast_args[2] = b->args[1]->type;
+    if (!fm_type_eq(b->args[2]->type, b->args[1]->type)) {
+        fm_strbuf text = {0};
+        fm_type_sql(b->args[1]->type, &text);
+        fm_str quoted = fm_arena_printf(b->arena, "\"%.*s\"", FM_STR_ARG(fm_strbuf_str(&text)));
+        fm_strbuf_fini(&text);
+        return quoted.ptr ? fm_fail_arg_type(b, 2, quoted.ptr, err) : fm_no_memory(b->arena, err);
+    }
     b->returns = b->n_args > 3 ? b->args[3]->type : b->args[1]->type;
     return FM_OK;
 }
@@ -249,7 +257,8 @@ static fm_status aggregate(fm_call *call, const fm_vec *args, fm_vec *out)
 static fm_status zip_params(const fm_bind *b, int32_t i, const fm_type **types, bool *nullable, int32_t *n, fm_error *err)
 {
     (void)i;
-    (void)err;
+    for (int32_t a = 0; a < 2; a++)
+        if (fm_bind_is_bare_null(b, a)) return fm_fail_arg_type(b, a, "\"ARRAY\"", err);
     types[0] = b->args[0]->type->fields[0].type;
     types[1] = b->args[1]->type->fields[0].type;
     nullable[0] = nullable[1] = true;
@@ -315,15 +324,135 @@ static fm_status transform_values(fm_call *call, const fm_vec *args, fm_vec *out
     return offsets_from_zero(call, &args[0], out);
 }
 
+/* ---- transform_keys ----------------------------------------------------------------------------------------------- */
+
+static fm_status bind_transform_keys(fm_bind *b, fm_error *err)
+{
+    const fm_field *values = &b->args[0]->type->fields[1];
+    return fm_bind_map_type(b, b->args[1]->type, values->type, values->nullable, &b->returns, err);
+}
+
+static fm_status transform_keys(fm_call *call, const fm_vec *args, fm_vec *out)
+{
+    flat f = {0};
+    fm_vec keys, shape = *out;
+    FM_TRY(flatten_rows(call, &args[0], &f));
+    FM_TRY(fm_eval_lambda(call, 1, f.children, 2, f.row_of, f.n, &keys, call->err));
+    FM_TRY(offsets_from_zero(call, &args[0], &shape));
+    return fm_map_build(call, &keys, &f.children[1], shape.offsets, args[0].validity, out);
+}
+
+/* ---- map_zip_with ------------------------------------------------------------------------------------------------- */
+
+static const fm_type *zipped_key(const fm_bind *b)
+{
+    return fm_type_tightest(b->arena, b->args[0]->type->fields[0].type, b->args[1]->type->fields[0].type);
+}
+
+static fm_status map_zip_params(const fm_bind *b, int32_t i, const fm_type **types, bool *nullable, int32_t *n, fm_error *err)
+{
+    (void)i;
+    for (int32_t a = 0; a < 2; a++)
+        if (fm_bind_is_bare_null(b, a)) return fm_fail_arg_type(b, a, "\"MAP\"", err);
+    types[0] = zipped_key(b);
+    if (!types[0])
+        return fm_fail_bind(b, err, "MAP_ZIP_WITH_DIFF_TYPES", "Input to the `map_zip_with` should have been two maps with compatible key types, "
+                            "but it's [%s, %s].", b->args[0]->type->fields[0].type, b->args[1]->type->fields[0].type);
+    types[1] = b->args[0]->type->fields[1].type;
+    types[2] = b->args[1]->type->fields[1].type;
+    nullable[1] = nullable[2] = true;
+    *n = 3;
+    return FM_OK;
+}
+
+static fm_status bind_map_zip(fm_bind *b, fm_error *err)
+{
+    const fm_type *key = zipped_key(b);
+    for (int32_t a = 0; a < 2; a++) {
+        const fm_field *values = &b->args[a]->type->fields[1];
+        b->cast_args[a] = fm_type_map(b->arena, key, values->type, values->nullable);
+        if (!b->cast_args[a]) return fm_no_memory(b->arena, err);
+    }
+    return fm_bind_map_type(b, key, b->args[2]->type, b->args[2]->nullable, &b->returns, err);
+}
+
+/* The keys of both maps of each lane, once, and where their values stand: -1 in a map that has not the key. */
+typedef struct zipped_maps {
+    int32_t n, *row_of, *offsets, *keys, *values[2];
+    uint64_t *valid;
+} zipped_maps;
+
+static fm_status open_zipped(fm_call *call, const fm_vec *args, int32_t rows, zipped_maps *z)
+{
+    int64_t most = (int64_t)(args[0].offsets[rows] - args[0].offsets[0]) + (args[1].offsets[rows] - args[1].offsets[0]);
+    if (most > FM_LIST_ELEMENTS_MAX) return fm_list_too_long(call);
+    z->row_of = fm_arena_array(call->arena, int32_t, most + 1);
+    z->keys = fm_arena_array(call->arena, int32_t, most + 1);
+    z->values[0] = fm_arena_array(call->arena, int32_t, most + 1);
+    z->values[1] = fm_arena_array(call->arena, int32_t, most + 1);
+    z->offsets = fm_map_offsets(call, rows);
+    z->valid = fm_arena_buffer(call->arena, (size_t)fm_bit_words(rows) * 8, true);
+    return z->row_of && z->keys && z->values[0] && z->values[1] && z->offsets && z->valid ? FM_OK : fm_no_memory(call->arena, call->err);
+}
+
+/* Keys of the second map are numbered behind all of the first: one vector of both is gathered from. */
+static fm_status zip_lane(fm_call *call, const fm_vec *args, int32_t i, fm_lane_set *set, int32_t *place, zipped_maps *z)
+{
+    int32_t shift = args[0].children[0].len;
+    FM_TRY(fm_lane_set_begin(set, call->arena, args[0].offsets[i + 1] - args[0].offsets[i], call->err));
+    for (int32_t k = args[0].offsets[i]; k < args[0].offsets[i + 1]; k++) {
+        fm_lane_set_add(set, &args[0].children[0], k);
+        place[k] = z->n;
+        z->row_of[z->n] = i;
+        z->keys[z->n] = z->values[0][z->n] = k;
+        z->values[1][z->n++] = -1;
+    }
+    for (int32_t k = args[1].offsets[i]; k < args[1].offsets[i + 1]; k++) {
+        int32_t same = fm_lane_set_find(set, &args[1].children[0], k);
+        if (same >= 0) {
+            z->values[1][place[same]] = k;
+            continue;
+        }
+        z->row_of[z->n] = i;
+        z->keys[z->n] = shift + k;
+        z->values[0][z->n] = -1;
+        z->values[1][z->n++] = k;
+    }
+    return FM_OK;
+}
+
+static fm_status map_zip_with(fm_call *call, const fm_vec *args, fm_vec *out)
+{
+    const fm_vec *both[2] = {&args[0].children[0], &args[1].children[0]};
+    int32_t *place = fm_arena_array(call->arena, int32_t, both[0]->len + 1);
+    fm_vec all, params[3], values;
+    fm_lane_set set = {0};
+    zipped_maps z = {0};
+    if (!place) return fm_no_memory(call->arena, call->err);
+    FM_TRY(open_zipped(call, args, out->len, &z));
+    for (int32_t i = 0; i < out->len; i++) {
+        if (!fm_vec_is_null(&args[0], i) && !fm_vec_is_null(&args[1], i)) {
+            fm_bit_set(z.valid, i);
+            FM_TRY(zip_lane(call, args, i, &set, place, &z));
+        }
+        z.offsets[i + 1] = z.n;
+    }
+    FM_TRY(fm_vec_concat(&all, both, 2, call->arena, call->err));
+    FM_TRY(fm_vec_gather(&params[0], &all, z.keys, z.n, call->arena, call->err));
+    for (int a = 0; a < 2; a++) FM_TRY(fm_vec_gather(&params[1 + a], &args[a].children[1], z.values[a], z.n, call->arena, call->err));
+    FM_TRY(fm_eval_lambda(call, 2, params, 3, z.row_of, z.n, &values, call->err));
+    return fm_map_build(call, &params[0], &values, z.offsets, z.valid, out);
+}
+
 #define LIST_LAMBDA .args = {FM_ARG_LIST, FM_ARG_LAMBDA, FM_ARG_END}, .args_min = 2, .args_max = 2, .nulls = FM_NULLS_CUSTOM
 #define MAP_LAMBDA .args = {FM_ARG_MAP, FM_ARG_LAMBDA, FM_ARG_END}, .args_min = 2, .args_max = 2, .nulls = FM_NULLS_CUSTOM
 
 const fm_function fm_fn_transform = {
-    .name = "transform", LIST_LAMBDA, .bind = bind_transform, .lambda_params = element_params, .kernel = transform,
+    .name = "transform", LIST_LAMBDA, .index_optional = true, .bind = bind_transform, .lambda_params = element_params, .kernel = transform,
     .usage = "transform(array, x -> ...)", .doc = "Returns the array with a function applied to each element.", .since = "2.4.0",
 };
 const fm_function fm_fn_filter = {
-    .name = "filter", LIST_LAMBDA, .bind = bind_filter, .lambda_params = element_params, .kernel = filter,
+    .name = "filter", LIST_LAMBDA, .index_optional = true, .bind = bind_filter, .lambda_params = element_params, .kernel = filter,
     .usage = "filter(array, x -> ...)", .doc = "Returns the elements for which the function is true.", .since = "2.4.0",
 };
 const fm_function fm_fn_exists = {
@@ -353,4 +482,14 @@ const fm_function fm_fn_transform_values = {
     .name = "transform_values", MAP_LAMBDA, .bind = bind_transform_values, .lambda_params = entry_params,
     .kernel = transform_values, .usage = "transform_values(map, (k, v) -> ...)",
     .doc = "Returns the map with a function applied to each value.", .since = "3.0.0",
+};
+const fm_function fm_fn_transform_keys = {
+    .name = "transform_keys", MAP_LAMBDA, .bind = bind_transform_keys, .lambda_params = entry_params,
+    .kernel = transform_keys, .can_fail = true, .usage = "transform_keys(map, (k, v) -> ...)",
+    .doc = "Returns the map with a function applied to each key.", .since = "3.0.0",
+};
+const fm_function fm_fn_map_zip_with = {
+    .name = "map_zip_with", .args = {FM_ARG_MAP, FM_ARG_MAP, FM_ARG_LAMBDA, FM_ARG_END}, .args_min = 3, .args_max = 3,
+    .bind = bind_map_zip, .lambda_params = map_zip_params, .kernel = map_zip_with, .nulls = FM_NULLS_CUSTOM, .can_fail = true,
+    .usage = "map_zip_with(a, b, (k, x, y) -> ...)", .doc = "Joins two maps key by key.", .since = "3.0.0",
 };

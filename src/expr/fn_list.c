@@ -1,63 +1,66 @@
-/* expr/fn_list.c: functions of arrays: size, array_contains, array_position, array_distinct, array_max, slice, flatten, ...
+/* expr/fn_list.c: functions of arrays that look into them: size, array_contains, array_position, array_max, array_join;
+ * and array(...).
  *
  * Rule   Spark: elements compare as SQL groups them (NaN equals NaN); null elements are kept by what does not look for
  *        values. array_contains: null when the value is not there but a null is.
- * Cases  tests/golden/functions/array_contains.test */
-#include "column/builder.h"
+ * Cases  tests/golden/functions/array.test */
+#include "expr/fn_list_impl.h"
+
+#include "expr/aggregates.h"
 #include "expr/call_args.h"
 #include "expr/cast.h"
 #include "expr/coerce.h"
-#include "expr/kernel.h"
 #include "expr/resolve_text.h"
 #include "expr/text.h"
 
-static const fm_type *element_of(const fm_type *list) { return list->fields[0].type; }
+/* ---- What binds share ------------------------------------------------------------------------------------------- */
 
-/* (array, value): both are cast to a common element type. */
-static fm_status bind_list_value(fm_bind *b, fm_error *err)
+bool fm_bind_is_bare_null(const fm_bind *b, int32_t i)
 {
-    const fm_type *list = b->args[0]->type;
-    const fm_type *common = fm_type_common(b->arena, b->conf, element_of(list), b->args[1]->type);
-    if (!common)
+    const fm_expr *e = b->args[i];
+    const fm_type *t = e->type;
+    while (t->n_fields == 1 && t->id == FM_TYPE_LIST) t = t->fields[0].type;
+    if (t->id == FM_TYPE_MAP) t = t->fields[0].type;
+    return t->id == FM_TYPE_NULL && e->kind == FM_EXPR_LITERAL && fm_vec_is_null(&e->value, 0);
+}
+
+fm_status fm_list_bind_value(fm_bind *b, int32_t value, bool wide, fm_error *err)
+{
+    const fm_type *list = b->args[0]->type, *x = b->args[value]->type;
+    const fm_type *common = wide ? fm_type_common_no_string(b->arena, b->conf, fm_list_element(list), x)
+                                 : fm_type_tightest(b->arena, fm_list_element(list), x);
+    if (!common || fm_bind_is_bare_null(b, 0))
         return fm_fail_bind(b, err, "ARRAY_FUNCTION_DIFF_TYPES",
-                            "The array and the value should have like types, but they are %s and %s.", list,
-                            b->args[1]->type);
-    b->cast_args[0] = fm_type_list(b->arena, common, true);
-    b->cast_args[1] = common;
+                            "The array and the value should have like types, but they are %s and %s.", list, x);
+    b->cast_args[0] = fm_type_list(b->arena, common, list->fields[0].nullable);
+    b->cast_args[value] = common;
     return b->cast_args[0] ? FM_OK : fm_no_memory(b->arena, err);
 }
 
-static fm_status bind_lists(fm_bind *b, fm_error *err)
-{
-    b->returns = fm_type_common_of(b->arena, b->conf, b->args, b->n_args);
-    if (!b->returns)
-        return fm_fail_bind(b, err, "BINARY_ARRAY_DIFF_TYPES",
-                            "The arrays should have like types, but they are %s and %s.", b->args[0]->type,
-                            b->args[b->n_args - 1]->type);
-    for (int32_t i = 0; i < b->n_args; i++) b->cast_args[i] = b->returns;
-    return FM_OK;
-}
-
-static fm_status bind_overlap(fm_bind *b, fm_error *err)
-{
-    FM_TRY(bind_lists(b, err));
-    b->returns = fm_type_bool();
-    return FM_OK;
-}
-
-static fm_status bind_same(fm_bind *b, fm_error *err)
+fm_status fm_list_bind_same(fm_bind *b, fm_error *err)
 {
     (void)err;
     b->returns = b->args[0]->type;
     return FM_OK;
 }
 
+fm_status fm_list_bind_ordered(const fm_bind *b, int32_t i, fm_error *err)
+{
+    if (fm_type_orders(fm_list_element(b->args[i]->type))) return FM_OK;
+    return fm_fail_bind(b, err, "INVALID_ORDERING_TYPE", "The function does not support ordering on type %s.", b->args[i]->type, NULL);
+}
+
+fm_status fm_list_too_long(fm_call *call)
+{
+    return fm_fail(call->err, FM_INVALID, "COLLECTION_SIZE_LIMIT_EXCEEDED.FUNCTION",
+                   "Can't create array which exceeds the array size limit, in the function `%s`.", call->function->name);
+}
+
 static fm_status bind_element(fm_bind *b, fm_error *err)
 {
-    (void)err;
-    b->returns = element_of(b->args[0]->type);
+    b->returns = fm_list_element(b->args[0]->type);
     b->nullable = true;
-    return FM_OK;
+    return fm_list_bind_ordered(b, 0, err);
 }
 
 static uint64_t *new_validity(fm_call *call, fm_vec *out)
@@ -69,7 +72,7 @@ static uint64_t *new_validity(fm_call *call, fm_vec *out)
 
 /* ---- size -------------------------------------------------------------------------------------------------- */
 
-static fm_status size(fm_call *call, const fm_vec *args, fm_vec *out)
+static fm_status array_size(fm_call *call, const fm_vec *args, fm_vec *out)
 {
     (void)call;
     for (int32_t i = 0; i < out->len; i++)
@@ -77,10 +80,26 @@ static fm_status size(fm_call *call, const fm_vec *args, fm_vec *out)
     return FM_OK;
 }
 
+/* The size of NULL is NULL, and -1 without ANSI. */
+static fm_status size(fm_call *call, const fm_vec *args, fm_vec *out)
+{
+    if (args[0].type->id == FM_TYPE_NULL) {
+        if (call->ansi) return fm_vec_nulls(out, out->type, out->len, call->arena, call->err);
+        for (int32_t i = 0; i < out->len; i++) fm_vec_i32_out(out)[i] = -1;
+        return FM_OK;
+    }
+    FM_TRY(array_size(call, args, out));
+    if (call->ansi) out->validity = args[0].validity;
+    for (int32_t i = 0; !call->ansi && i < out->len; i++)
+        if (fm_vec_is_null(&args[0], i)) fm_vec_i32_out(out)[i] = -1;
+    return FM_OK;
+}
+
 static fm_status bind_size(fm_bind *b, fm_error *err)
 {
     fm_type_id id = b->args[0]->type->id;
     b->returns = fm_type_i32();
+    b->nullable &= b->conf->ansi;
     if (id == FM_TYPE_LIST || id == FM_TYPE_MAP || id == FM_TYPE_NULL) return FM_OK;
     return fm_fail_arg_type(b, 0, "(\"ARRAY\" or \"MAP\")", err);
 }
@@ -129,161 +148,27 @@ static fm_status array_position(fm_call *call, const fm_vec *args, fm_vec *out)
     return FM_OK;
 }
 
+/* (array, value), neither of them a bare NULL. */
+static fm_status bind_search(fm_bind *b, fm_error *err)
+{
+    if (fm_bind_is_bare_null(b, 0) || b->args[1]->type->id == FM_TYPE_NULL)
+        return fm_fail_bind(b, err, "NULL_TYPE", "Null typed values cannot be used as arguments of the function.", NULL, NULL);
+    FM_TRY(fm_list_bind_ordered(b, 0, err));
+    return fm_list_bind_value(b, 1, true, err);
+}
+
 static fm_status bind_contains(fm_bind *b, fm_error *err)
 {
     b->returns = fm_type_bool();
-    return bind_list_value(b, err);
+    return bind_search(b, err);
 }
 
 static fm_status bind_position(fm_bind *b, fm_error *err)
 {
     b->returns = fm_type_i64();
-    return bind_list_value(b, err);
+    if (b->args[1]->type->id == FM_TYPE_NULL && !fm_bind_is_bare_null(b, 0)) return fm_list_bind_value(b, 1, true, err);
+    return bind_search(b, err);
 }
-
-static fm_status arrays_overlap(fm_call *call, const fm_vec *args, fm_vec *out)
-{
-    uint64_t *valid = new_validity(call, out);
-    if (!valid) return fm_no_memory(call->arena, call->err);
-    for (int32_t i = 0; i < out->len; i++) {
-        const fm_vec *b = &args[1].children[0];
-        bool nulls = false, found = false, both;
-        if (fm_vec_is_null(&args[0], i) || fm_vec_is_null(&args[1], i)) continue;
-        both = args[0].offsets[i + 1] > args[0].offsets[i] && args[1].offsets[i + 1] > args[1].offsets[i];
-        for (int32_t k = args[0].offsets[i]; k < args[0].offsets[i + 1]; k++)
-            nulls |= fm_vec_is_null(&args[0].children[0], k);
-        for (int32_t k = args[1].offsets[i]; k < args[1].offsets[i + 1] && !found; k++) {
-            bool ignored;
-            if (fm_vec_is_null(b, k))
-                nulls = true;
-            else
-                found = find(&args[0], i, b, k, &ignored) >= 0;
-        }
-        if (!found && nulls && both) continue;
-        fm_bit_set(valid, i);
-        fm_vec_bool_out(out)[i] = found;
-    }
-    return FM_OK;
-}
-
-/* ---- elements kept or left out ----------------------------------------------------------------------------- */
-
-/* Builds a list a lane; begin and end of each come from the callers. */
-typedef struct maker {
-    fm_builder *list, *element;
-} maker;
-
-static bool make(fm_call *call, const fm_vec *out, maker *m)
-{
-    m->list = fm_builder_new(call->arena, out->type, out->len);
-    if (m->list) m->element = fm_builder_child(m->list, 0);
-    return m->list != NULL;
-}
-
-/* Whether lane j of x is among elements [from, to) of v, nulls being equal. */
-static bool is_among(const fm_vec *v, int32_t from, int32_t to, const fm_vec *x, int64_t j)
-{
-    for (int32_t k = from; k < to; k++)
-        if (fm_vec_same(v, k, x, j)) return true;
-    return false;
-}
-
-typedef enum set_rule { DISTINCT, UNION, INTERSECT, EXCEPT } set_rule;
-
-static void add_new(maker *m, const fm_vec *list, int64_t i, const fm_vec *other, int64_t j, set_rule rule)
-{
-    const fm_vec *v = &list->children[0];
-    for (int32_t k = list->offsets[i]; k < list->offsets[i + 1]; k++) {
-        if (is_among(v, list->offsets[i], k, v, k)) continue;
-        if (other) {
-            bool in_other = is_among(&other->children[0], other->offsets[j], other->offsets[j + 1], v, k);
-            if (in_other != (rule == INTERSECT)) continue;
-        }
-        fm_builder_lane(m->element, v, k);
-    }
-}
-
-static fm_status sets(fm_call *call, const fm_vec *args, fm_vec *out, set_rule rule)
-{
-    maker m;
-    if (!make(call, out, &m)) return fm_no_memory(call->arena, call->err);
-    for (int32_t i = 0; i < out->len; i++) {
-        if (fm_vec_is_null(&args[0], i) || (rule != DISTINCT && fm_vec_is_null(&args[1], i))) {
-            fm_builder_null(m.list);
-            continue;
-        }
-        add_new(&m, &args[0], i, rule >= INTERSECT ? &args[1] : NULL, i, rule);
-        if (rule == UNION) add_new(&m, &args[1], i, &args[0], i, EXCEPT);
-        fm_builder_end(m.list);
-    }
-    return fm_builder_finish(m.list, out, call->err);
-}
-
-static fm_status array_distinct(fm_call *call, const fm_vec *args, fm_vec *out) { return sets(call, args, out, DISTINCT); }
-static fm_status array_union(fm_call *call, const fm_vec *args, fm_vec *out) { return sets(call, args, out, UNION); }
-static fm_status array_intersect(fm_call *call, const fm_vec *args, fm_vec *out) { return sets(call, args, out, INTERSECT); }
-static fm_status array_except(fm_call *call, const fm_vec *args, fm_vec *out) { return sets(call, args, out, EXCEPT); }
-
-static fm_status array_compact(fm_call *call, const fm_vec *args, fm_vec *out)
-{
-    maker m;
-    if (!make(call, out, &m)) return fm_no_memory(call->arena, call->err);
-    for (int32_t i = 0; i < out->len; i++) {
-        if (fm_vec_is_null(&args[0], i)) {
-            fm_builder_null(m.list);
-            continue;
-        }
-        for (int32_t k = args[0].offsets[i]; k < args[0].offsets[i + 1]; k++)
-            if (!fm_vec_is_null(&args[0].children[0], k)) fm_builder_lane(m.element, &args[0].children[0], k);
-        fm_builder_end(m.list);
-    }
-    return fm_builder_finish(m.list, out, call->err);
-}
-
-static fm_status array_remove(fm_call *call, const fm_vec *args, fm_vec *out)
-{
-    const fm_vec *v = &args[0].children[0];
-    maker m;
-    if (!make(call, out, &m)) return fm_no_memory(call->arena, call->err);
-    for (int32_t i = 0; i < out->len; i++) {
-        if (fm_vec_is_null(&args[0], i) || fm_vec_is_null(&args[1], i)) {
-            fm_builder_null(m.list);
-            continue;
-        }
-        for (int32_t k = args[0].offsets[i]; k < args[0].offsets[i + 1]; k++)
-            if (!fm_vec_same(v, k, &args[1], i)) fm_builder_lane(m.element, v, k);
-        fm_builder_end(m.list);
-    }
-    return fm_builder_finish(m.list, out, call->err);
-}
-
-static fm_status bind_list_and_value(fm_bind *b, fm_error *err)
-{
-    FM_TRY(bind_list_value(b, err));
-    b->returns = b->cast_args[0];
-    return FM_OK;
-}
-
-static fm_status add_at_end(fm_call *call, const fm_vec *args, fm_vec *out, bool front)
-{
-    maker m;
-    if (!make(call, out, &m)) return fm_no_memory(call->arena, call->err);
-    for (int32_t i = 0; i < out->len; i++) {
-        if (fm_vec_is_null(&args[0], i)) {
-            fm_builder_null(m.list);
-            continue;
-        }
-        if (front) fm_builder_lane(m.element, &args[1], i);
-        for (int32_t k = args[0].offsets[i]; k < args[0].offsets[i + 1]; k++)
-            fm_builder_lane(m.element, &args[0].children[0], k);
-        if (!front) fm_builder_lane(m.element, &args[1], i);
-        fm_builder_end(m.list);
-    }
-    return fm_builder_finish(m.list, out, call->err);
-}
-
-static fm_status array_append(fm_call *call, const fm_vec *args, fm_vec *out) { return add_at_end(call, args, out, false); }
-static fm_status array_prepend(fm_call *call, const fm_vec *args, fm_vec *out) { return add_at_end(call, args, out, true); }
 
 /* ---- max, min ---------------------------------------------------------------------------------------------- */
 
@@ -308,63 +193,7 @@ static fm_status extreme(fm_call *call, const fm_vec *args, fm_vec *out, bool ma
 static fm_status array_max(fm_call *call, const fm_vec *args, fm_vec *out) { return extreme(call, args, out, true); }
 static fm_status array_min(fm_call *call, const fm_vec *args, fm_vec *out) { return extreme(call, args, out, false); }
 
-/* ---- slice, flatten, array_repeat, array_join -------------------------------------------------------------- */
-
-static fm_status slice(fm_call *call, const fm_vec *args, fm_vec *out)
-{
-    maker m;
-    if (!make(call, out, &m)) return fm_no_memory(call->arena, call->err);
-    for (int32_t i = 0; i < out->len; i++) {
-        int64_t start, n, first, have;
-        if (fm_vec_is_null(&args[0], i) || fm_vec_is_null(&args[1], i) || fm_vec_is_null(&args[2], i)) {
-            fm_builder_null(m.list);
-            continue;
-        }
-        start = fm_vec_i32(&args[1])[i];
-        n = fm_vec_i32(&args[2])[i];
-        have = args[0].offsets[i + 1] - args[0].offsets[i];
-        if (start == 0)
-            return fm_fail(call->err, FM_INVALID, "INVALID_PARAMETER_VALUE.START",
-                           "The value of parameter(s) `start` in `slice` is invalid: Expects a positive or a negative "
-                           "value for `start`, but got 0.");
-        if (n < 0)
-            return fm_fail(call->err, FM_INVALID, "INVALID_PARAMETER_VALUE.LENGTH",
-                           "The value of parameter(s) `length` in `slice` is invalid: Expects `length` greater than or "
-                           "equal to 0, but got %lld.", (long long)n);
-        first = start > 0 ? start - 1 : have + start;
-        for (int64_t k = first; first >= 0 && k < have && k < first + n; k++)
-            fm_builder_lane(m.element, &args[0].children[0], args[0].offsets[i] + k);
-        fm_builder_end(m.list);
-    }
-    return fm_builder_finish(m.list, out, call->err);
-}
-
-static fm_status bind_flatten(fm_bind *b, fm_error *err)
-{
-    b->returns = element_of(b->args[0]->type);
-    b->nullable = true;
-    return b->returns->id == FM_TYPE_LIST ? FM_OK : fm_fail_arg_type(b, 0, "\"ARRAY\" of \"ARRAY\"", err);
-}
-
-static fm_status flatten(fm_call *call, const fm_vec *args, fm_vec *out)
-{
-    const fm_vec *inner = &args[0].children[0];
-    maker m;
-    if (!make(call, out, &m)) return fm_no_memory(call->arena, call->err);
-    for (int32_t i = 0; i < out->len; i++) {
-        bool null = fm_vec_is_null(&args[0], i);
-        for (int32_t k = args[0].offsets[i]; k < args[0].offsets[i + 1]; k++) null |= fm_vec_is_null(inner, k);
-        if (null) {
-            fm_builder_null(m.list);
-            continue;
-        }
-        for (int32_t k = args[0].offsets[i]; k < args[0].offsets[i + 1]; k++)
-            for (int32_t e = inner->offsets[k]; e < inner->offsets[k + 1]; e++)
-                fm_builder_lane(m.element, &inner->children[0], e);
-        fm_builder_end(m.list);
-    }
-    return fm_builder_finish(m.list, out, call->err);
-}
+/* ---- array_join ------------------------------------------------------------------------------------------------ */
 
 static fm_status bind_join(fm_bind *b, fm_error *err)
 {
@@ -394,31 +223,6 @@ static fm_status array_join(fm_call *call, const fm_vec *args, fm_vec *out)
     return st;
 }
 
-static fm_status bind_repeat(fm_bind *b, fm_error *err)
-{
-    b->returns = fm_type_list(b->arena, b->args[0]->type, b->args[0]->nullable);
-    return b->returns ? FM_OK : fm_no_memory(b->arena, err);
-}
-
-static fm_status array_repeat(fm_call *call, const fm_vec *args, fm_vec *out)
-{
-    maker m;
-    int64_t total = 0;
-    if (!make(call, out, &m)) return fm_no_memory(call->arena, call->err);
-    for (int32_t i = 0; i < out->len; i++) {
-        int32_t n = fm_vec_is_null(&args[1], i) ? -1 : fm_vec_i32(&args[1])[i];
-        if (fm_vec_is_null(&args[1], i)) {
-            fm_builder_null(m.list);
-            continue;
-        }
-        total += n > 0 ? n : 0;
-        if (total > INT32_MAX / 4) return fm_no_memory(call->arena, call->err);
-        for (int32_t k = 0; k < n; k++) fm_builder_lane(m.element, &args[0], i);
-        fm_builder_end(m.list);
-    }
-    return fm_builder_finish(m.list, out, call->err);
-}
-
 /* ---- array(...) -------------------------------------------------------------------------------------------- */
 
 static fm_status bind_array(fm_bind *b, fm_error *err)
@@ -440,8 +244,8 @@ static fm_status bind_array(fm_bind *b, fm_error *err)
 
 static fm_status array(fm_call *call, const fm_vec *args, fm_vec *out)
 {
-    maker m;
-    if (!make(call, out, &m)) return fm_no_memory(call->arena, call->err);
+    fm_list_maker m;
+    if (!fm_list_make(call, out, &m)) return fm_no_memory(call->arena, call->err);
     for (int32_t i = 0; i < out->len; i++) {
         for (int32_t a = 0; a < call->expr->n_args; a++) fm_builder_lane(m.element, &args[a], i);
         fm_builder_end(m.list);
@@ -450,13 +254,16 @@ static fm_status array(fm_call *call, const fm_vec *args, fm_vec *out)
 }
 
 #define LIST_1 .args = {FM_ARG_LIST, FM_ARG_END}, .args_min = 1, .args_max = 1
-#define LIST_2 .args = {FM_ARG_LIST, FM_ARG_LIST, FM_ARG_END}, .args_min = 2, .args_max = 2
 #define LIST_VALUE .args = {FM_ARG_LIST, FM_ARG_ANY, FM_ARG_END}, .args_min = 2, .args_max = 2
 
 const fm_function fm_fn_size = {
-    .name = "size", .aliases = {"cardinality", "array_size"}, .args = {FM_ARG_ANY, FM_ARG_END}, .args_min = 1, .args_max = 1, .bind = bind_size,
-    .kernel = size, .nulls = FM_NULLS_STRICT, .usage = "size(collection)",
+    .name = "size", .aliases = {"cardinality"}, .args = {FM_ARG_ANY, FM_ARG_END}, .args_min = 1, .args_max = 1, .bind = bind_size,
+    .kernel = size, .nulls = FM_NULLS_CUSTOM, .usage = "size(collection)",
     .doc = "Returns how many elements or entries there are.", .since = "1.5.0",
+};
+const fm_function fm_fn_array_size = {
+    .name = "array_size", LIST_1, .returns = fm_type_i32, .kernel = array_size, .nulls = FM_NULLS_STRICT,
+    .usage = "array_size(array)", .doc = "Returns how many elements there are.", .since = "3.3.0",
 };
 const fm_function fm_fn_array = {
     .name = "array", .args = {FM_ARG_ANY, FM_ARG_END}, .args_min = 0, .args_max = -1, .bind = bind_array, .kernel = array,
@@ -470,42 +277,6 @@ const fm_function fm_fn_array_position = {
     .name = "array_position", LIST_VALUE, .bind = bind_position, .kernel = array_position, .nulls = FM_NULLS_STRICT,
     .usage = "array_position(array, value)", .doc = "Returns the first place of the value, from 1; 0 if nowhere.", .since = "2.4.0",
 };
-const fm_function fm_fn_arrays_overlap = {
-    .name = "arrays_overlap", LIST_2, .bind = bind_overlap, .kernel = arrays_overlap, .nulls = FM_NULLS_CUSTOM,
-    .usage = "arrays_overlap(a, b)", .doc = "Whether the arrays share a value.", .since = "2.4.0",
-};
-const fm_function fm_fn_array_distinct = {
-    .name = "array_distinct", LIST_1, .bind = bind_same, .kernel = array_distinct, .nulls = FM_NULLS_CUSTOM,
-    .usage = "array_distinct(array)", .doc = "Returns each value once.", .since = "2.4.0",
-};
-const fm_function fm_fn_array_union = {
-    .name = "array_union", LIST_2, .bind = bind_lists, .kernel = array_union, .nulls = FM_NULLS_CUSTOM,
-    .usage = "array_union(a, b)", .doc = "Returns the values of either array, each once.", .since = "2.4.0",
-};
-const fm_function fm_fn_array_intersect = {
-    .name = "array_intersect", LIST_2, .bind = bind_lists, .kernel = array_intersect, .nulls = FM_NULLS_CUSTOM,
-    .usage = "array_intersect(a, b)", .doc = "Returns the values of both arrays, each once.", .since = "2.4.0",
-};
-const fm_function fm_fn_array_except = {
-    .name = "array_except", LIST_2, .bind = bind_lists, .kernel = array_except, .nulls = FM_NULLS_CUSTOM,
-    .usage = "array_except(a, b)", .doc = "Returns the values of a that are not in b, each once.", .since = "2.4.0",
-};
-const fm_function fm_fn_array_compact = {
-    .name = "array_compact", LIST_1, .bind = bind_same, .kernel = array_compact, .nulls = FM_NULLS_CUSTOM,
-    .usage = "array_compact(array)", .doc = "Leaves the nulls out.", .since = "3.4.0",
-};
-const fm_function fm_fn_array_remove = {
-    .name = "array_remove", LIST_VALUE, .bind = bind_list_and_value, .kernel = array_remove, .nulls = FM_NULLS_CUSTOM,
-    .usage = "array_remove(array, value)", .doc = "Leaves a value out.", .since = "2.4.0",
-};
-const fm_function fm_fn_array_append = {
-    .name = "array_append", LIST_VALUE, .bind = bind_list_and_value, .kernel = array_append, .nulls = FM_NULLS_CUSTOM,
-    .usage = "array_append(array, value)", .doc = "Puts a value behind the last.", .since = "3.4.0",
-};
-const fm_function fm_fn_array_prepend = {
-    .name = "array_prepend", LIST_VALUE, .bind = bind_list_and_value, .kernel = array_prepend, .nulls = FM_NULLS_CUSTOM,
-    .usage = "array_prepend(array, value)", .doc = "Puts a value before the first.", .since = "3.5.0",
-};
 const fm_function fm_fn_array_max = {
     .name = "array_max", LIST_1, .bind = bind_element, .kernel = array_max, .nulls = FM_NULLS_CUSTOM,
     .usage = "array_max(array)", .doc = "Returns the largest element.", .since = "2.4.0",
@@ -514,22 +285,8 @@ const fm_function fm_fn_array_min = {
     .name = "array_min", LIST_1, .bind = bind_element, .kernel = array_min, .nulls = FM_NULLS_CUSTOM,
     .usage = "array_min(array)", .doc = "Returns the smallest element.", .since = "2.4.0",
 };
-const fm_function fm_fn_slice = {
-    .name = "slice", .args = {FM_ARG_LIST, FM_ARG_I32, FM_ARG_I32, FM_ARG_END}, .args_min = 3, .args_max = 3, .bind = bind_same,
-    .kernel = slice, .nulls = FM_NULLS_CUSTOM, .can_fail = true, .usage = "slice(array, start, length)",
-    .doc = "Returns the elements from start on, counted from 1 or from the end.", .since = "2.4.0",
-};
-const fm_function fm_fn_flatten = {
-    .name = "flatten", LIST_1, .bind = bind_flatten, .kernel = flatten, .nulls = FM_NULLS_CUSTOM,
-    .usage = "flatten(array_of_arrays)", .doc = "Joins the arrays of an array.", .since = "2.4.0",
-};
 const fm_function fm_fn_array_join = {
     .name = "array_join", .args = {FM_ARG_LIST, FM_ARG_STRING, FM_ARG_STRING, FM_ARG_END}, .args_min = 2, .args_max = 3,
     .bind = bind_join, .kernel = array_join, .nulls = FM_NULLS_STRICT, .usage = "array_join(array, sep[, null])",
     .doc = "Joins the elements with a separator.", .since = "2.4.0",
-};
-const fm_function fm_fn_array_repeat = {
-    .name = "array_repeat", .args = {FM_ARG_ANY, FM_ARG_I32, FM_ARG_END}, .args_min = 2, .args_max = 2, .bind = bind_repeat,
-    .kernel = array_repeat, .nulls = FM_NULLS_CUSTOM, .can_fail = true, .usage = "array_repeat(value, n)",
-    .doc = "Returns an array of n times the value.", .since = "2.4.0",
 };

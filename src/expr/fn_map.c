@@ -1,15 +1,14 @@
-/* expr/fn_map.c: map(...), map_keys, map_values, map_contains_key, element_at, try_element_at, sort_array.
+/* expr/fn_map.c: map(...), map_keys, map_values, map_entries, map_contains_key, element_at, try_element_at.
  *
- * Rule   Spark: a key is never null and stands once (DUPLICATED_MAP_KEY). element_at counts from 1, or from the end; 0 is an
- *        error, outside the array too under ANSI; try_element_at gives null.
+ * Rule   Spark: a key is never null and stands once (map_build.h). element_at counts from 1, or from the end; 0 is an error,
+ *        outside the array too under ANSI; try_element_at gives null.
  * Cases  tests/golden/functions/map.test */
-#include <stdlib.h>
-
-#include "column/builder.h"
+#include "expr/aggregates.h"
 #include "expr/call_args.h"
 #include "expr/cast.h"
 #include "expr/coerce.h"
-#include "expr/kernel.h"
+#include "expr/fn_list_impl.h"
+#include "expr/map_build.h"
 #include "expr/resolve_text.h"
 
 /* ---- map --------------------------------------------------------------------------------------------------- */
@@ -41,38 +40,29 @@ static fm_status bind_map(fm_bind *b, fm_error *err)
         return fm_fail_bind(b, err, key ? "CREATE_MAP_VALUE_DIFF_TYPES" : "CREATE_MAP_KEY_DIFF_TYPES",
                             "The keys, and the values, of `map` should be of one type each.", NULL, NULL);
     for (int32_t i = 0; i < b->n_args; i++) b->cast_args[i] = i % 2 ? value : key;
-    b->returns = fm_type_map(b->arena, key, value, value_nullable);
-    return b->returns ? FM_OK : fm_no_memory(b->arena, err);
+    return fm_bind_map_type(b, key, value, value_nullable, &b->returns, err);
 }
 
-static fm_status fail_duplicate(fm_call *call, const fm_vec *key, int64_t i)
+/* Every second argument, from `first` on, row by row. */
+static fm_status interleave(fm_call *call, const fm_vec *args, int32_t first, int32_t rows, const fm_type *type, fm_vec *out)
 {
-    fm_strbuf text = {0};
-    fm_status st;
-    fm_value_text(key, i, call->conf->zone ? call->conf->zone : fm_zone_utc(), &text);
-    st = fm_fail(call->err, FM_INVALID, "DUPLICATED_MAP_KEY",
-                 "Duplicate map key %.*s was found, please check the input data.",
-                 FM_STR_ARG(fm_strbuf_str(&text)));
-    fm_strbuf_fini(&text);
-    return st;
+    fm_builder *b = fm_builder_new(call->arena, type, rows * (call->expr->n_args / 2));
+    if (!b) return fm_no_memory(call->arena, call->err);
+    for (int32_t i = 0; i < rows; i++)
+        for (int32_t a = first; a < call->expr->n_args; a += 2) fm_builder_lane(b, &args[a], i);
+    return fm_builder_finish(b, out, call->err);
 }
 
 static fm_status map(fm_call *call, const fm_vec *args, fm_vec *out)
 {
-    fm_builder *b = fm_builder_new(call->arena, out->type, out->len);
-    if (!b) return fm_no_memory(call->arena, call->err);
-    for (int32_t i = 0; i < out->len; i++) {
-        for (int32_t a = 0; a < call->expr->n_args; a += 2) {
-            if (fm_vec_is_null(&args[a], i))
-                return fm_fail(call->err, FM_INVALID, "NULL_MAP_KEY", "Cannot use null as map key.");
-            for (int32_t e = 0; e < a; e += 2)
-                if (fm_vec_same(&args[e], i, &args[a], i)) return fail_duplicate(call, &args[a], i);
-            fm_builder_lane(fm_builder_child(b, 0), &args[a], i);
-            fm_builder_lane(fm_builder_child(b, 1), &args[a + 1], i);
-        }
-        fm_builder_end(b);
-    }
-    return fm_builder_finish(b, out, call->err);
+    int32_t n = call->expr->n_args / 2, *offsets = fm_map_offsets(call, out->len);
+    fm_vec keys, values;
+    if (!offsets) return fm_no_memory(call->arena, call->err);
+    if ((int64_t)n * out->len > FM_LIST_ELEMENTS_MAX) return fm_list_too_long(call);
+    for (int32_t i = 0; i <= out->len; i++) offsets[i] = i * n;
+    FM_TRY(interleave(call, args, 0, out->len, out->type->fields[0].type, &keys));
+    FM_TRY(interleave(call, args, 1, out->len, out->type->fields[1].type, &values));
+    return fm_map_build(call, &keys, &values, offsets, NULL, out);
 }
 
 /* ---- parts of maps ----------------------------------------------------------------------------------------- */
@@ -134,15 +124,24 @@ static int32_t find_key(const fm_vec *m, int64_t i, const fm_vec *x, int64_t j)
     return -1;
 }
 
-static fm_status bind_contains_key(fm_bind *b, fm_error *err)
+/* (map, key): both get a common type of key. wide: decimals meet integers too. */
+static fm_status bind_key(fm_bind *b, bool wide, fm_error *err)
 {
-    const fm_type *m = b->args[0]->type;
-    const fm_type *key = fm_type_common(b->arena, b->conf, m->fields[0].type, b->args[1]->type);
-    b->returns = fm_type_bool();
-    if (!key) return fm_fail_arg_type(b, 1, "key", err);
+    const fm_type *m = b->args[0]->type, *x = b->args[1]->type;
+    const fm_type *key = wide ? fm_type_common_no_string(b->arena, b->conf, m->fields[0].type, x) : fm_type_tightest(b->arena, m->fields[0].type, x);
+    if (!key || fm_bind_is_bare_null(b, 0))
+        return fm_fail_bind(b, err, "MAP_FUNCTION_DIFF_TYPES", "The map and the key should have like types, but they are %s and %s.", m, x);
     b->cast_args[1] = key;
     b->cast_args[0] = fm_type_map(b->arena, key, m->fields[1].type, m->fields[1].nullable);
     return b->cast_args[0] ? FM_OK : fm_no_memory(b->arena, err);
+}
+
+static fm_status bind_contains_key(fm_bind *b, fm_error *err)
+{
+    b->returns = fm_type_bool();
+    if (b->args[1]->type->id == FM_TYPE_NULL)
+        return fm_fail_bind(b, err, "NULL_TYPE", "Null typed values cannot be used as arguments of `map_contains_key`.", NULL, NULL);
+    return bind_key(b, true, err);
 }
 
 static fm_status map_contains_key(fm_call *call, const fm_vec *args, fm_vec *out)
@@ -160,14 +159,14 @@ static fm_status bind_element_at(fm_bind *b, fm_error *err)
     const fm_type *t = b->args[0]->type;
     b->nullable = true;
     if (t->id == FM_TYPE_LIST) {
-        if (!fm_type_is_integer(b->args[1]->type) && b->args[1]->type->id != FM_TYPE_NULL)
+        if (!fm_type_is_integer(b->args[1]->type) || b->args[1]->type->id == FM_TYPE_I64)
             return fm_fail_arg_type(b, 1, "\"INT\"", err);
         b->returns = t->fields[0].type;
         b->cast_args[1] = fm_type_i32();
         return FM_OK;
     }
     if (t->id != FM_TYPE_MAP) return fm_fail_arg_type(b, 0, "(\"ARRAY\" or \"MAP\")", err);
-    FM_TRY(bind_contains_key(b, err));
+    FM_TRY(bind_key(b, false, err));
     b->returns = t->fields[1].type;
     return FM_OK;
 }
@@ -206,51 +205,6 @@ static fm_status element(fm_call *call, const fm_vec *args, fm_vec *out, bool st
 static fm_status element_at(fm_call *call, const fm_vec *args, fm_vec *out) { return element(call, args, out, call->ansi); }
 static fm_status try_element_at(fm_call *call, const fm_vec *args, fm_vec *out) { return element(call, args, out, false); }
 
-/* ---- sort_array -------------------------------------------------------------------------------------------- */
-
-typedef struct order_of {
-    const fm_vec *v;
-    bool descending;
-} order_of;
-
-static int compare(const void *a, const void *b, void *ctx)
-{
-    const order_of *o = ctx;
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    bool x_null = fm_vec_is_null(o->v, x), y_null = fm_vec_is_null(o->v, y);
-    int order = x_null || y_null ? y_null - x_null : fm_vec_cmp(o->v, x, o->v, y);
-    if (o->descending) order = -order;
-    return order ? order : (x > y) - (x < y); /* stable */
-}
-
-static fm_status sort_array(fm_call *call, const fm_vec *args, fm_vec *out)
-{
-    const fm_vec *list = &args[0];
-    int32_t first = list->offsets[0], total = list->offsets[list->len] - first;
-    int32_t *from = fm_arena_array(call->arena, int32_t, total);
-    int32_t *offsets = fm_arena_buffer(call->arena, ((size_t)list->len + 1) * 4, false);
-    fm_vec *child = fm_arena_one(call->arena, fm_vec);
-    if (!from || !offsets || !child) return fm_no_memory(call->arena, call->err);
-    for (int32_t k = 0; k < total; k++) from[k] = first + k;
-    for (int32_t i = 0; i < list->len; i++) {
-        order_of o = {&list->children[0], call->expr->n_args > 1 && !fm_vec_bool(&args[1])[i]};
-        offsets[i] = list->offsets[i] - first;
-        qsort_r(from + offsets[i], (size_t)(list->offsets[i + 1] - list->offsets[i]), sizeof *from, compare, &o);
-    }
-    offsets[list->len] = total;
-    FM_TRY(fm_vec_gather(child, &list->children[0], from, total, call->arena, call->err));
-    out->offsets = offsets;
-    out->children = child;
-    return FM_OK;
-}
-
-static fm_status bind_sort(fm_bind *b, fm_error *err)
-{
-    (void)err;
-    b->returns = b->args[0]->type;
-    return FM_OK;
-}
-
 #define MAP_1 .args = {FM_ARG_MAP, FM_ARG_END}, .args_min = 1, .args_max = 1
 
 const fm_function fm_fn_map = {
@@ -283,9 +237,4 @@ const fm_function fm_fn_try_element_at = {
     .name = "try_element_at", .args = {FM_ARG_ANY, FM_ARG_ANY, FM_ARG_END}, .args_min = 2, .args_max = 2, .bind = bind_element_at,
     .kernel = try_element_at, .nulls = FM_NULLS_CUSTOM, .can_fail = true, .usage = "try_element_at(collection, key)",
     .doc = "As element_at; null outside the array.", .since = "3.3.0",
-};
-const fm_function fm_fn_sort_array = {
-    .name = "sort_array", .args = {FM_ARG_LIST, FM_ARG_BOOL, FM_ARG_END}, .args_min = 1, .args_max = 2, .bind = bind_sort,
-    .kernel = sort_array, .nulls = FM_NULLS_STRICT, .usage = "sort_array(array[, ascending])", .shown = {NULL, "true"},
-    .doc = "Returns the elements sorted, nulls first when ascending.", .since = "1.5.0",
 };

@@ -66,7 +66,7 @@ static fm_status struct_of(fm_call *call, const fm_vec *args, fm_vec *out) { ret
 static fm_status named_struct(fm_call *call, const fm_vec *args, fm_vec *out) { return pack(call, args, 1, 2, out); }
 
 const fm_function fm_fn_struct = {
-    .name = "struct", .args = {FM_ARG_ANY, FM_ARG_END}, .args_min = 1, .args_max = -1, .bind = bind_struct, .kernel = struct_of,
+    .name = "struct", .args = {FM_ARG_ANY, FM_ARG_END}, .args_min = 0, .args_max = -1, .bind = bind_struct, .kernel = struct_of,
     .nulls = FM_NULLS_CUSTOM, .usage = "struct(a, b, ...)", .doc = "Returns a struct of the arguments.", .since = "1.4.0",
 };
 

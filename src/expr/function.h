@@ -14,6 +14,7 @@
 typedef struct fm_session_conf {
     bool ansi;             /* spark.sql.ansi.enabled */
     bool case_sensitive;   /* spark.sql.caseSensitive, default false */
+    bool map_last_wins;    /* spark.sql.mapKeyDedupPolicy is LAST_WIN, not EXCEPTION */
     const fm_zone *zone;   /* spark.sql.session.timeZone */
     fm_str user;           /* current_user() */
     uint64_t entropy[2];   /* what rand() and uuid() without a seed draw from; the session's */
@@ -100,10 +101,11 @@ typedef struct fm_function {
     fm_status (*bind)(fm_bind *b, fm_error *err); /* or NULL when returns is set */
     /* Higher-order functions: what the lambda argument i takes, once the arguments before it are resolved. On
      * entry *n is how many parameters the lambda names; sets types[], nullable[] (FM_LAMBDA_PARAMS_MAX) and *n, the
-     * most it may name; it may name fewer. Bind then sees the lambda resolved: args[i]->type is its body's;
+     * number it names (index_optional: or one less, or none). Bind then sees the lambda resolved: args[i]->type is its body's;
      * cast_args[i] casts the body. */
     fm_status (*lambda_params)(const fm_bind *b, int32_t i, const fm_type **types, bool *nullable,
                                int32_t *n, fm_error *err);
+    bool index_optional;
     fm_kernel kernel;
     fm_null_rule nulls;
     bool can_fail;               /* under ANSI or always: evaluated only on lanes that need it */

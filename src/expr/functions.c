@@ -30,6 +30,7 @@
     X(array_contains)          \
     X(array_distinct)          \
     X(array_except)            \
+    X(array_insert)            \
     X(array_intersect)         \
     X(array_join)              \
     X(array_max)               \
@@ -38,8 +39,11 @@
     X(array_prepend)           \
     X(array_remove)            \
     X(array_repeat)            \
+    X(array_size)              \
+    X(array_sort)              \
     X(array_union)             \
     X(arrays_overlap)          \
+    X(arrays_zip)              \
     X(ascii)                   \
     X(asin)                    \
     X(asinh)                   \
@@ -152,11 +156,15 @@
     X(make_valid_utf8)         \
     X(make_ym_interval)        \
     X(map)                     \
+    X(map_concat)              \
     X(map_contains_key)        \
     X(map_entries)             \
     X(map_filter)              \
+    X(map_from_arrays)         \
+    X(map_from_entries)        \
     X(map_keys)                \
     X(map_values)              \
+    X(map_zip_with)            \
     X(mask)                    \
     X(md5)                     \
     X(minute)                  \
@@ -209,6 +217,7 @@
     X(shiftleft)               \
     X(shiftright)              \
     X(shiftrightunsigned)      \
+    X(shuffle)                 \
     X(sign)                    \
     X(sin)                     \
     X(sinh)                    \
@@ -222,6 +231,7 @@
     X(split_part)              \
     X(sqrt)                    \
     X(startswith)              \
+    X(str_to_map)              \
     X(struct)                  \
     X(substring)               \
     X(substring_index)         \
@@ -240,6 +250,7 @@
     X(to_unix_timestamp)       \
     X(to_utc_timestamp)        \
     X(transform)               \
+    X(transform_keys)          \
     X(transform_values)        \
     X(translate)               \
     X(trim)                    \
