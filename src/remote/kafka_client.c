@@ -24,6 +24,7 @@ struct fm_kafka_client {
     int timeout_ms;
     fm_mutex *mutex;                  /* guards last_error */
     char last_error[ERROR_TEXT_SIZE]; /* what librdkafka said last of the connection; "": nothing */
+    rd_kafka_resp_err_t undelivered;  /* why the first message that was lost was; guarded, too */
 };
 
 /* ---- errors ---- */
@@ -37,6 +38,17 @@ static void on_error(rd_kafka_t *rk, int code, const char *reason, void *opaque)
     fm_mutex_lock(client->mutex);
     if (code != RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN || !client->last_error[0])
         snprintf(client->last_error, sizeof client->last_error, "%s", reason ? reason : rd_kafka_err2str(code));
+    fm_mutex_unlock(client->mutex);
+}
+
+/* Called by rd_kafka_poll for messages that did not arrive. */
+static void on_undelivered(rd_kafka_t *rk, const rd_kafka_message_t *message, void *opaque)
+{
+    fm_kafka_client *client = opaque;
+
+    (void)rk;
+    fm_mutex_lock(client->mutex);
+    if (message->err && !client->undelivered) client->undelivered = message->err;
     fm_mutex_unlock(client->mutex);
 }
 
@@ -99,6 +111,9 @@ static fm_status configure(const fm_kafka_settings *settings, rd_kafka_conf_t **
         {"queued.min.messages", "100000", true, false, false},
         {"queued.max.messages.kbytes", "32768", true, false, false}, /* of each partition */
         {"enable.idempotence", "true", false, true, false},
+        {"delivery.report.only.error", "true", false, true, true},
+        {"queue.buffering.max.kbytes", "65536", false, true, false}, /* librdkafka's own would be a gigabyte */
+        {"queue.buffering.max.messages", "200000", false, true, false},
         {"linger.ms", "5", false, true, false},
         {"partitioner", "murmur2_random", false, true, false}, /* Java's */
     };
@@ -152,6 +167,7 @@ fm_status fm_kafka_client_new(const fm_kafka_settings *settings, fm_kafka_client
         rd_kafka_conf_set_opaque(conf, client);
         rd_kafka_conf_set_error_cb(conf, on_error);
         rd_kafka_conf_set_log_cb(conf, on_log);
+        if (settings->role == FM_KAFKA_PRODUCER) rd_kafka_conf_set_dr_msg_cb(conf, on_undelivered);
         bool consumer = settings->role == FM_KAFKA_CONSUMER;
         client->rk = rd_kafka_new(consumer ? RD_KAFKA_CONSUMER : RD_KAFKA_PRODUCER, conf, why, sizeof why);
         if (!client->rk) {
@@ -429,4 +445,167 @@ bool fm_kafka_record_header(const fm_kafka_record *record, int32_t i, fm_str *na
     *name = fm_str_c(key);
     *value = (fm_str){bytes, bytes ? size : 0};
     return true;
+}
+
+/* ---- writing ---- */
+
+static fm_status check_delivered(fm_kafka_client *client, fm_error *err)
+{
+    fm_mutex_lock(client->mutex);
+    rd_kafka_resp_err_t code = client->undelivered;
+    fm_mutex_unlock(client->mutex);
+    if (!code) return FM_OK;
+    fm_status st = failed(client, code, "sending messages", err);
+    return st == FM_NOT_FOUND ? FM_UNAVAILABLE : st;
+}
+
+/* NULL: there are none, or memory is out. */
+static rd_kafka_headers_t *make_headers(const fm_kafka_outgoing *m)
+{
+    rd_kafka_headers_t *headers = m->n_headers ? rd_kafka_headers_new((size_t)m->n_headers) : NULL;
+
+    for (int32_t i = 0; headers && i < m->n_headers; i++) {
+        const fm_kafka_header *h = &m->headers[i];
+        rd_kafka_header_add(headers, h->name.ptr, (ssize_t)h->name.len, h->value.ptr, h->value.ptr ? (ssize_t)h->value.len : -1);
+    }
+    return headers;
+}
+
+static rd_kafka_resp_err_t send_once(fm_kafka_client *client, const fm_kafka_outgoing *m)
+{
+    rd_kafka_headers_t *headers = make_headers(m);
+    rd_kafka_resp_err_t code;
+
+    /* An empty value is not a null one: it needs an address. */
+    void *value = m->value.ptr ? (void *)(uintptr_t)m->value.ptr : NULL, *key = m->key.ptr ? (void *)(uintptr_t)m->key.ptr : NULL;
+    code = headers ? rd_kafka_producev(client->rk, RD_KAFKA_V_TOPIC(m->topic.ptr), RD_KAFKA_V_PARTITION(m->partition),
+                                       RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_KEY(key, m->key.len),
+                                       RD_KAFKA_V_VALUE(value, m->value.len), RD_KAFKA_V_HEADERS(headers), RD_KAFKA_V_END)
+                   : rd_kafka_producev(client->rk, RD_KAFKA_V_TOPIC(m->topic.ptr), RD_KAFKA_V_PARTITION(m->partition),
+                                       RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_KEY(key, m->key.len),
+                                       RD_KAFKA_V_VALUE(value, m->value.len), RD_KAFKA_V_END);
+    if (code && headers) rd_kafka_headers_destroy(headers); /* it owns them only when it took the message */
+    return code;
+}
+
+fm_status fm_kafka_send(fm_kafka_client *client, const fm_kafka_outgoing *message, fm_error *err)
+{
+    rd_kafka_resp_err_t code;
+
+    while ((code = send_once(client, message)) == RD_KAFKA_RESP_ERR__QUEUE_FULL) {
+        rd_kafka_poll(client->rk, 10);
+        FM_TRY(check_delivered(client, err));
+    }
+    if (!code) return FM_OK;
+    char what[ERROR_TEXT_SIZE];
+    snprintf(what, sizeof what, "sending a message of %zu bytes to '%s'", message->value.len, message->topic.ptr);
+    FM_TRY(check_delivered(client, err));
+    fm_status st = failed(client, code, what, err);
+    bool users = code == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE || code == RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION ||
+                 code == RD_KAFKA_RESP_ERR__INVALID_ARG;
+    if (users && err) err->status = FM_INVALID;
+    return users ? FM_INVALID : st == FM_NOT_FOUND ? FM_UNAVAILABLE : st;
+}
+
+fm_status fm_kafka_flush(fm_kafka_client *client, fm_error *err)
+{
+    while (rd_kafka_flush(client->rk, 100) == RD_KAFKA_RESP_ERR__TIMED_OUT) FM_TRY(check_delivered(client, err));
+    return check_delivered(client, err);
+}
+
+/* What failed in a transaction; frees the error. */
+static fm_status transaction_failed(fm_kafka_client *client, rd_kafka_error_t *error, const char *what, fm_error *err)
+{
+    rd_kafka_resp_err_t code = rd_kafka_error_code(error);
+    bool fenced = code == RD_KAFKA_RESP_ERR__FENCED || code == RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH ||
+                  code == RD_KAFKA_RESP_ERR_PRODUCER_FENCED;
+    fm_status st;
+
+    if (fenced)
+        st = fm_fail(err, FM_CONFLICT, "FLOODMARK_KAFKA_FENCED",
+                     "Kafka: %s: another run of this query has taken over its transactions. Only one may run at a time.", what);
+    else
+        st = failed(client, code, what, err);
+    rd_kafka_error_destroy(error);
+    return st == FM_NOT_FOUND ? FM_UNAVAILABLE : st;
+}
+
+enum { TRANSACTION_TRIES = 5 };
+
+/* Whether to ask again: what failed may go well the next time. Frees the error then. */
+static bool asks_again(rd_kafka_error_t *error, int tried)
+{
+    if (!error || !rd_kafka_error_is_retriable(error) || tried >= TRANSACTION_TRIES) return false;
+    rd_kafka_error_destroy(error);
+    return true;
+}
+
+static rd_kafka_error_t *take_step(fm_kafka_client *client, rd_kafka_error_t *(*step)(rd_kafka_t *rk, int timeout_ms))
+{
+    rd_kafka_error_t *error;
+    int tried = 0;
+
+    do error = step(client->rk, client->timeout_ms);
+    while (asks_again(error, ++tried));
+    return error;
+}
+
+fm_status fm_kafka_transactions_start(fm_kafka_client *client, fm_error *err)
+{
+    rd_kafka_error_t *error = take_step(client, rd_kafka_init_transactions);
+
+    return error ? transaction_failed(client, error, "starting transactions", err) : FM_OK;
+}
+
+fm_status fm_kafka_transaction_begin(fm_kafka_client *client, fm_error *err)
+{
+    rd_kafka_error_t *error = rd_kafka_begin_transaction(client->rk);
+
+    fm_mutex_lock(client->mutex);
+    client->undelivered = RD_KAFKA_RESP_ERR_NO_ERROR; /* of the one before, which was aborted */
+    fm_mutex_unlock(client->mutex);
+    return error ? transaction_failed(client, error, "beginning a transaction", err) : FM_OK;
+}
+
+static rd_kafka_error_t *set_mark(fm_kafka_client *client, fm_str group, fm_str topic, int64_t mark)
+{
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_consumer_group_metadata_t *of = rd_kafka_consumer_group_metadata_new(group.ptr);
+    rd_kafka_error_t *error;
+
+    rd_kafka_topic_partition_list_add(list, topic.ptr, 0)->offset = mark;
+    int tried = 0;
+    do error = rd_kafka_send_offsets_to_transaction(client->rk, list, of, client->timeout_ms);
+    while (asks_again(error, ++tried));
+    rd_kafka_consumer_group_metadata_destroy(of);
+    rd_kafka_topic_partition_list_destroy(list);
+    return error;
+}
+
+fm_status fm_kafka_transaction_commit(fm_kafka_client *client, fm_str group, fm_str topic, int64_t mark, fm_error *err)
+{
+    FM_TRY(fm_kafka_flush(client, err));
+    rd_kafka_error_t *error = set_mark(client, group, topic, mark);
+    if (error) return transaction_failed(client, error, "marking a transaction", err);
+    error = take_step(client, rd_kafka_commit_transaction);
+    return error ? transaction_failed(client, error, "committing a transaction", err) : FM_OK;
+}
+
+fm_status fm_kafka_transaction_abort(fm_kafka_client *client, fm_error *err)
+{
+    rd_kafka_error_t *error = take_step(client, rd_kafka_abort_transaction);
+
+    return error ? transaction_failed(client, error, "aborting a transaction", err) : FM_OK;
+}
+
+fm_status fm_kafka_mark(fm_kafka_client *client, fm_str topic, int64_t *out, fm_error *err)
+{
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+
+    rd_kafka_topic_partition_list_add(list, topic.ptr, 0);
+    rd_kafka_resp_err_t code = rd_kafka_committed(client->rk, list, client->timeout_ms);
+    if (!code) code = list->elems[0].err;
+    *out = list->elems[0].offset < 0 ? FM_KAFKA_NONE : list->elems[0].offset;
+    rd_kafka_topic_partition_list_destroy(list);
+    return code ? failed(client, code, "asking which batch was written last", err) : FM_OK;
 }

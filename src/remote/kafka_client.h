@@ -70,4 +70,41 @@ fm_status fm_kafka_feed_read(fm_kafka_feed *feed, int64_t end, int32_t max, int3
 /* Header i of a record; false: there is none. value.ptr NULL: null. */
 bool fm_kafka_record_header(const fm_kafka_record *record, int32_t i, fm_str *name, fm_str *value);
 
+/* ---- writing ---- */
+
+typedef struct fm_kafka_header {
+    fm_str name, value; /* value.ptr NULL: null */
+} fm_kafka_header;
+
+typedef struct fm_kafka_outgoing {
+    fm_str topic;       /* NUL-terminated */
+    int32_t partition;  /* -1: by the key, as Java's client does it */
+    fm_str key, value;  /* ptr NULL: null */
+    const fm_kafka_header *headers;
+    int32_t n_headers;
+} fm_kafka_outgoing;
+
+/* Hands a message to a client made for writing, which copies it and sends it with others. Waits while too many are under
+ * way. Any thread may call it.
+ *
+ * errors  FM_INVALID: the message is too large, the partition is not there; FM_UNAVAILABLE */
+fm_status fm_kafka_send(fm_kafka_client *client, const fm_kafka_outgoing *message, fm_error *err);
+/* Waits until all messages handed over so far have arrived; the first that did not is the error: FM_UNAVAILABLE. */
+fm_status fm_kafka_flush(fm_kafka_client *client, fm_error *err);
+
+/* Transactions: the setting transactional.id names them. Between begin and commit the messages sent are seen by nobody who
+ * reads committed ones. One thread calls these.
+ *
+ * start   once, before all others: ends what an earlier run under the same id left open, and shuts that run out
+ * commit  sets `mark` in the same breath: an offset of `group` in partition 0 of `topic`, which fm_kafka_mark reads. After a
+ *         failure nobody knows whether it took place; start, then fm_kafka_mark tell */
+fm_status fm_kafka_transactions_start(fm_kafka_client *client, fm_error *err);
+fm_status fm_kafka_transaction_begin(fm_kafka_client *client, fm_error *err);
+fm_status fm_kafka_transaction_commit(fm_kafka_client *client, fm_str group, fm_str topic, int64_t mark, fm_error *err);
+fm_status fm_kafka_transaction_abort(fm_kafka_client *client, fm_error *err);
+
+/* The offset that a group committed for partition 0 of a topic, by a client made for reading whose setting group.id is the
+ * group; FM_KAFKA_NONE: none. */
+fm_status fm_kafka_mark(fm_kafka_client *client, fm_str topic, int64_t *out, fm_error *err);
+
 #endif

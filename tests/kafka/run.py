@@ -4,13 +4,14 @@ import sys
 import time
 import traceback
 
+import sink_cases
 import source_cases
 from kafka_cases import Kafka
 
 
 def main():
     kafka = Kafka(sys.argv[1], sys.argv[2])
-    cases = source_cases.CASES
+    cases = source_cases.CASES + sink_cases.CASES
     passed = failed = 0
     for case in cases:
         if sys.argv[3:] and case.__name__ not in sys.argv[3:]:
