@@ -25,7 +25,14 @@ struct fm_kafka_client {
     fm_mutex *mutex;                  /* guards last_error */
     char last_error[ERROR_TEXT_SIZE]; /* what librdkafka said last of the connection; "": nothing */
     rd_kafka_resp_err_t undelivered;  /* why the first message that was lost was; guarded, too */
+    struct known_topic *written;      /* topics that messages went to, the last one first; guarded, too */
 };
+
+/* A topic whose partitions were asked for before the first message. librdkafka by itself would look only once a second. */
+typedef struct known_topic {
+    struct known_topic *next;
+    char name[];
+} known_topic;
 
 /* ---- errors ---- */
 
@@ -184,6 +191,10 @@ void fm_kafka_client_free(fm_kafka_client *client)
 {
     if (!client) return;
     if (client->rk) rd_kafka_destroy(client->rk);
+    for (known_topic *t = client->written, *next; t; t = next) {
+        next = t->next;
+        free(t);
+    }
     fm_mutex_free(client->mutex);
     free(client);
 }
@@ -488,10 +499,39 @@ static rd_kafka_resp_err_t send_once(fm_kafka_client *client, const fm_kafka_out
     return code;
 }
 
+/* Whether messages went to the topic before; if not, notes that from now on they did. */
+static bool is_written(fm_kafka_client *client, fm_str topic)
+{
+    fm_mutex_lock(client->mutex);
+    known_topic **at = &client->written, *t = *at;
+    for (; t && strcmp(t->name, topic.ptr) != 0; t = *at) at = &t->next;
+    bool known = t != NULL;
+    if (!t) t = malloc(sizeof *t + topic.len + 1);
+    else *at = t->next;
+    if (t) {
+        memcpy(t->name, topic.ptr, topic.len + 1);
+        t->next = client->written;
+        client->written = t;
+    }
+    fm_mutex_unlock(client->mutex);
+    return known || !t;
+}
+
+/* Learns who leads the partitions of a topic. Whether it is there at all, sending will tell. */
+static void look_up(fm_kafka_client *client, fm_str topic)
+{
+    const rd_kafka_metadata_t *meta = NULL;
+    rd_kafka_topic_t *rkt = rd_kafka_topic_new(client->rk, topic.ptr, NULL);
+
+    if (rkt && !rd_kafka_metadata(client->rk, 0, rkt, &meta, client->timeout_ms)) rd_kafka_metadata_destroy(meta);
+    if (rkt) rd_kafka_topic_destroy(rkt);
+}
+
 fm_status fm_kafka_send(fm_kafka_client *client, const fm_kafka_outgoing *message, fm_error *err)
 {
     rd_kafka_resp_err_t code;
 
+    if (!is_written(client, message->topic)) look_up(client, message->topic);
     while ((code = send_once(client, message)) == RD_KAFKA_RESP_ERR__QUEUE_FULL) {
         rd_kafka_poll(client->rk, 10);
         FM_TRY(check_delivered(client, err));
