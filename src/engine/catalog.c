@@ -58,6 +58,23 @@ static fm_status find(void *ctx, const fm_str *parts, int32_t n_parts, const fm_
     return FM_OK;
 }
 
+/* What a batch read of a table found is kept, so that a job looks through its files once. */
+static fm_status schema_of(void *ctx, const fm_table_def *table, bool streaming, fm_arena *arena, const fm_type **out,
+                           fm_error *err)
+{
+    fm_session *s = ctx;
+    const fm_source_type *type = fm_source_lookup(&s->source_env, table->format);
+    fm_relation *r = fm_session_find(s, table->name);
+    bool infers = true;
+
+    if (!type) return fm_fail(err, FM_INVALID, "DATA_SOURCE_NOT_FOUND", "There is no data source '%.*s'.", FM_STR_ARG(table->format));
+    if (streaming) FM_TRY(fm_options_bool(&s->settings, "spark.sql.streaming.schemaInference", false, &infers, err));
+    if (!r || r->table != table || !infers) return type->schema(&s->source_env, table, streaming, arena, out, err);
+    if (!r->inferred) FM_TRY(type->schema(&s->source_env, table, streaming, s->arena, &r->inferred, err));
+    *out = r->inferred;
+    return FM_OK;
+}
+
 static const char *const *names(void *ctx, fm_arena *arena)
 {
     fm_session *s = ctx;
@@ -163,5 +180,5 @@ static fm_status table_function(void *ctx, const fm_plan *call, bool streaming, 
 
 void fm_session_init_catalog(fm_session *s)
 {
-    s->catalog = (fm_catalog){.ctx = s, .find = find, .table_function = table_function, .names = names};
+    s->catalog = (fm_catalog){.ctx = s, .find = find, .schema = schema_of, .table_function = table_function, .names = names};
 }

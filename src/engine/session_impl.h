@@ -8,6 +8,7 @@
 typedef struct fm_relation {
     fm_str name;
     const fm_table_def *table; /* or NULL */
+    const fm_type *inferred;   /* of a table that declares no columns, once they were looked for */
     const fm_plan *view;       /* or NULL: unresolved */
     bool is_stream;            /* a table that may be read without the word STREAM */
 } fm_relation;

@@ -3,7 +3,7 @@
  * A reader is fed whole blocks that end at a record boundary (a line), as the file source cuts them; it turns each
  * into batches of up to FM_BATCH_ROWS_DECODE rows. Readers keep what they learn (field order) from
  * block to block and belong to one thread. Formats with a footer (Parquet) are read through the file itself instead, in
- * pieces: file_schema and read_piece take the place of infer, can_split, read_block and whole_records. */
+ * pieces: file_schema and read_piece take the place of infer_..., can_split, read_block and whole_records. */
 #ifndef FM_FORMAT_FORMAT_H
 #define FM_FORMAT_FORMAT_H
 
@@ -38,6 +38,7 @@ typedef struct fm_read_counts {
 } fm_read_counts;
 
 typedef struct fm_reader fm_reader; /* each format's own struct starts with `const fm_format *format` */
+typedef struct fm_inferrer fm_inferrer; /* likewise */
 
 /* Where batches go. `lines`: [batch->rows] 1-based line of each row when block.first_line was known, else NULL. */
 typedef struct fm_batch_out {
@@ -54,9 +55,13 @@ typedef struct fm_format {
     const char *const *write_options;
     /* A fixed schema (text), or NULL: must be given or inferred. */
     const fm_type *(*fixed_schema)(fm_arena *arena, const fm_options *options);
-    /* From a sample of a file (its first bytes); NULL: cannot. Several calls widen *schema. */
-    fm_status (*infer)(const fm_options *options, const fm_zone *zone, fm_str sample, fm_arena *arena,
-                       const fm_type **schema, fm_error *err);
+    /* Guessing a schema (format.infer_...; NULL: cannot). An inferrer is fed the files of a table one after the other, whole
+     * records at a time as infer_whole says, and is asked once. infer_new is told no schema; its blocks live for the call. */
+    fm_status (*infer_new)(fm_arena *arena, const fm_read_spec *spec, fm_inferrer **out, fm_error *err);
+    fm_status (*infer_block)(fm_inferrer *inferrer, const fm_block *block, fm_error *err);
+    size_t (*infer_whole)(fm_inferrer *inferrer, const char *bytes, size_t len); /* as whole_records */
+    fm_status (*infer_finish)(fm_inferrer *inferrer, fm_arena *arena, const fm_type **out, fm_error *err);
+    void (*infer_free)(fm_inferrer *inferrer);
     /* A piece of a file that starts behind any \n may be read alone: lines are independent and end there. */
     bool (*can_split)(const fm_options *options);
 

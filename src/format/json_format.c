@@ -1,5 +1,6 @@
 /* format/json_format.c: the entry of JSON in the table of formats. */
 #include "format/formats.h"
+#include "format/json_infer.h"
 #include "format/json_options.h"
 #include "format/json_print.h"
 #include "format/json_reader.h"
@@ -19,6 +20,11 @@ const fm_format fm_format_json = {
     .read_options = fm_json_read_options,
     .write_options = fm_json_write_options,
     .can_split = can_split,
+    .infer_new = fm_json_infer_new,
+    .infer_block = fm_json_infer_block,
+    .infer_whole = fm_json_infer_whole,
+    .infer_finish = fm_json_infer_finish,
+    .infer_free = fm_json_infer_free,
     .reader_new = fm_json_reader_new,
     .read_block = fm_json_reader_block,
     .whole_records = fm_json_reader_whole,

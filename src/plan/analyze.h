@@ -8,10 +8,13 @@
 typedef struct fm_catalog {
     void *ctx;
     /* A table or view by name: exactly one of *view (an unresolved plan, analyzed at each use) and *table
-     * (with its schema known) is set. FM_NOT_FOUND when there is none: the analyzer raises
-     * TABLE_OR_VIEW_NOT_FOUND. `streaming`: the name stands under STREAM, or inside a view read as a stream. */
+     * is set. FM_NOT_FOUND when there is none: the analyzer raises TABLE_OR_VIEW_NOT_FOUND. */
     fm_status (*find)(void *ctx, const fm_str *parts, int32_t n_parts, const fm_plan **view,
                       const fm_table_def **table, bool *table_is_stream, fm_error *err);
+    /* The schema of a table that has none: its source knows or infers it. `streaming`: it is read as a stream. NULL: there
+     * are no such tables. */
+    fm_status (*schema)(void *ctx, const fm_table_def *table, bool streaming, fm_arena *arena, const fm_type **out,
+                        fm_error *err);
     /* read_files(...), range(...) and kin: a table definition with its schema. */
     fm_status (*table_function)(void *ctx, const fm_plan *call, bool streaming, fm_arena *arena,
                                 const fm_table_def **table, fm_error *err);

@@ -148,6 +148,20 @@ static fm_status cte_query(fm_analyzer *an, const fm_plan *p, const fm_cte_frame
     return aliased(an, *out, cte->name, p->pos, out, err);
 }
 
+/* A table that does not say its columns: *table is then a copy that does. */
+static fm_status with_schema(fm_analyzer *an, bool streaming, const fm_table_def **table, fm_error *err)
+{
+    const fm_catalog *catalog = an->a->catalog;
+
+    if ((*table)->schema || !catalog->schema) return FM_OK;
+    fm_table_def *copy = fm_arena_one(an->arena, fm_table_def);
+    if (!copy) return fm_no_memory(an->arena, err);
+    *copy = **table;
+    FM_TRY(catalog->schema(catalog->ctx, *table, streaming, an->arena, &copy->schema, err));
+    *table = copy;
+    return FM_OK;
+}
+
 fm_status fm_analyze_relation(fm_analyzer *an, const fm_plan *p, fm_plan **out, fm_error *err)
 {
     const fm_catalog *catalog = an->a->catalog;
@@ -164,7 +178,9 @@ fm_status fm_analyze_relation(fm_analyzer *an, const fm_plan *p, fm_plan **out, 
     if (st != FM_OK) return st;
     if (view) return named_query(an, p, view, NULL, name, out, err);
     FM_TRY(with_options(an, p, &table, err));
-    return read_node(an, p, table, name, p->streaming || is_stream || an->read_as_stream, out, err);
+    bool streaming = p->streaming || is_stream || an->read_as_stream;
+    FM_TRY(with_schema(an, streaming, &table, err));
+    return read_node(an, p, table, name, streaming, out, err);
 }
 
 /* FROM explode(...): rows without a table. */

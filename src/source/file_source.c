@@ -16,9 +16,7 @@
 #include <stdlib.h>
 
 enum {
-    PIECE_SIZE = 4 << 20,        /* bytes of a file one split reads */
-    SAMPLE_SIZE_MAX = 64 << 20,  /* bytes of one file that inference looks at */
-    SAMPLE_TOTAL_MAX = 256 << 20 /* bytes of all of them */
+    PIECE_SIZE = 4 << 20 /* bytes of a file one split reads */
 };
 
 static const char *const file_options[] = {"path",
@@ -261,52 +259,19 @@ static fm_status partition_fields(const fm_source_env *env, const fm_table_def *
     return FM_OK;
 }
 
-static fm_status read_sample(fm_fs *fs, const fm_listed_file *file, size_t size_max,
-                             fm_arena *arena, fm_str *out, fm_error *err)
+/* A name twice, at any level, as Spark refuses it of inferred schemas. */
+static fm_status check_repeated(const fm_type *type, bool case_sensitive, fm_error *err)
 {
-    fm_byte_stream *stream = NULL;
-    size_t cap = fm_is_packed(file->path) || file->size > (int64_t)size_max ? size_max
-                                                                            : (size_t)file->size,
-           got = 0;
-    char *buf = fm_arena_buffer(arena, cap + FM_BLOCK_PADDING, false);
-
-    if (!buf) return fm_no_memory(arena, err);
-    FM_TRY(fm_byte_stream_open(fs, file->path.ptr, &stream, err));
-    fm_status st = fm_byte_stream_read(stream, buf, cap, &got, err);
-    bool cut = got == cap && (fm_is_packed(file->path) || (int64_t)got < file->size);
-    fm_byte_stream_close(stream);
-    memset(buf + got, 0, FM_BLOCK_PADDING);
-    *out = (fm_str){buf, got};
-    if (cut) out->len = fm_lines_whole((fm_str){"", 0}, buf, got); /* not the half of a last line */
-    return st;
-}
-
-static fm_status infer(const fm_source_env *env, const fm_table_def *table, const fm_format *format,
-                       const fm_listed_file *files, size_t n, fm_arena *arena, const fm_type **out,
-                       fm_error *err)
-{
-    size_t left = SAMPLE_TOTAL_MAX;
-    fm_arena *scratch = fm_arena_new(0);
-    fm_status st = scratch ? FM_OK : fm_no_memory(NULL, err);
-
-    *out = NULL;
-    for (size_t i = 0; st == FM_OK && i < n && left > 0; i++) {
-        fm_str sample;
-        fm_arena_reset(scratch);
-        st = read_sample(env->fs, &files[i], left < SAMPLE_SIZE_MAX ? left : SAMPLE_SIZE_MAX,
-                         scratch, &sample, err);
-        if (st == FM_OK)
-            st = format->infer(&table->options, env->conf->zone, sample, arena, out, err);
-        left -= st == FM_OK && sample.len < left ? sample.len : 0;
-        st = fm_context(err, st, "inferring the schema from '%s'", files[i].path.ptr);
+    for (int32_t i = 0; i < type->n_fields; i++) {
+        const fm_field *field = &type->fields[i];
+        if (type->id == FM_TYPE_STRUCT && find_field(type, field->name, case_sensitive) < i)
+            return fm_fail(err, FM_INVALID, "COLUMN_ALREADY_EXISTS",
+                           "The column `%.*s` already exists: the files have names that differ in case only. Declare the "
+                           "columns, or set spark.sql.caseSensitive to true.",
+                           FM_STR_ARG(field->name));
+        FM_TRY(check_repeated(field->type, case_sensitive, err));
     }
-    fm_arena_free(scratch);
-    if (st != FM_OK || *out) return st;
-    return fm_fail(err, FM_INVALID, "UNABLE_TO_INFER_SCHEMA",
-                   "Unable to infer the schema of table %.*s: there are no files with rows in it. "
-                   "Declare the columns: "
-                   "CREATE TABLE %.*s (name TYPE, ...).",
-                   FM_STR_ARG(table->name), FM_STR_ARG(table->name));
+    return FM_OK;
 }
 
 /* The columns that stand in files, and those that stand in paths. */
@@ -318,8 +283,8 @@ typedef struct file_schema {
 
 static fm_status no_schema(const fm_table_def *table, fm_error *err)
 {
-    return fm_fail(err, FM_INVALID, "FLOODMARK_STREAM_SCHEMA_REQUIRED",
-                   "Schema must be specified when a stream of files is read: declare the columns "
+    return fm_fail(err, FM_INVALID, "_LEGACY_ERROR_TEMP_2048",
+                   "Schema must be specified when creating a streaming source of files: declare the columns "
                    "of table %.*s, or set "
                    "spark.sql.streaming.schemaInference to true.",
                    FM_STR_ARG(table->name));
@@ -344,11 +309,14 @@ static fm_status make_schema(const fm_source_env *env, const fm_table_def *table
                                err));
     const fm_type *data = table->schema;
     if (!data && format->fixed_schema) data = format->fixed_schema(arena, &table->options);
-    if (!data && (!infers || !format->infer)) return no_schema(table, err);
+    if (!data && (!infers || !format->infer_new)) return no_schema(table, err);
     FM_TRY(fm_file_list(&o.listing, false, arena, &files, &n_files, &has_log, err));
     FM_TRY(partition_fields(env, table, &o, files, n_files, arena, &out->partitions,
                             &out->n_partitions, err));
-    if (!data) FM_TRY(infer(env, table, format, files, n_files, arena, &data, err));
+    if (!data) {
+        FM_TRY(fm_file_infer(env, table, &o, files, n_files, arena, &data, err));
+        FM_TRY(check_repeated(data, env->conf->case_sensitive, err));
+    }
     fm_field *fields = fm_arena_array(arena, fm_field, data->n_fields);
     int32_t n = 0;
     if (!fields) return fm_no_memory(arena, err);

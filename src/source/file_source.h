@@ -2,7 +2,8 @@
  *
  * file_source.c   options, schema, planning: which files belong to a batch, in which pieces
  * file_stream.c   the stream's side: new files, the log of those taken, cleaning
- * file_reader.c   reads a piece */
+ * file_reader.c   reads a piece
+ * file_infer.c    the columns of files that declare none */
 #ifndef FM_SOURCE_FILE_SOURCE_H
 #define FM_SOURCE_FILE_SOURCE_H
 
@@ -92,6 +93,10 @@ fm_status fm_file_reader_read(fm_split_reader *reader, const fm_split *split,
                               void *ctx, fm_wake *cancelled, fm_error *err);
 void fm_file_reader_counts(fm_split_reader *reader, int64_t *rows, int64_t *bad);
 void fm_file_reader_close(fm_split_reader *reader);
+
+/* file_infer.c: the columns that stand in the files; UNABLE_TO_INFER_SCHEMA when there is no file. */
+fm_status fm_file_infer(const fm_source_env *env, const fm_table_def *table, const fm_file_options *o,
+                        const fm_listed_file *files, size_t n, fm_arena *arena, const fm_type **out, fm_error *err);
 
 /* The error for a file that is listed but not there. */
 fm_status fm_file_missing(const char *path, fm_error *err);
