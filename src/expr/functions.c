@@ -109,6 +109,8 @@
     X(flatten)                 \
     X(floor)                   \
     X(forall)                  \
+    X(format_number)           \
+    X(format_string)           \
     X(from_base32)             \
     X(from_unixtime)           \
     X(from_utc_timestamp)      \
