@@ -20,7 +20,7 @@ enum {
 
 struct fm_kafka_client {
     rd_kafka_t *rk;
-    bool read_committed;
+    bool scram; /* by which the broker is asked to let us in */
     int timeout_ms;
     fm_mutex *mutex;                  /* guards last_error */
     char last_error[ERROR_TEXT_SIZE]; /* what librdkafka said last of the connection; "": nothing */
@@ -73,6 +73,14 @@ static bool is_unknown(rd_kafka_resp_err_t code)
            code == RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION;
 }
 
+/* librdkafka before 2.6.1 says the client's nonce twice in SCRAM, which brokers have refused since 3.7.2, 3.8.1 and 3.9. */
+static const char *scram_hint(const fm_kafka_client *client, const char *said)
+{
+    if (!client->scram || rd_kafka_version() >= 0x020601ff || !strstr(said, "uthentication failed")) return "";
+    return ". If the password is right: brokers from 3.7.2 on refuse SCRAM as this librdkafka speaks it; it needs librdkafka 2.6.1 or "
+           "newer, or SASL PLAIN over TLS";
+}
+
 /* What failed, what Kafka calls it, and what the connection said meanwhile. */
 static fm_status failed(fm_kafka_client *client, rd_kafka_resp_err_t code, const char *what, fm_error *err)
 {
@@ -83,8 +91,8 @@ static fm_status failed(fm_kafka_client *client, rd_kafka_resp_err_t code, const
     snprintf(last, sizeof last, "%s", client->last_error);
     fm_mutex_unlock(client->mutex);
     return fm_fail(err, is_unknown(code) ? FM_NOT_FOUND : FM_UNAVAILABLE,
-                   is_unknown(code) ? "UNKNOWN_TOPIC_OR_PARTITION" : "FLOODMARK_KAFKA", "Kafka: %s: %s%s%s", what,
-                   rd_kafka_err2str(code), last[0] ? "; last said: " : "", last);
+                   is_unknown(code) ? "UNKNOWN_TOPIC_OR_PARTITION" : "FLOODMARK_KAFKA", "Kafka: %s: %s%s%s%s", what,
+                   rd_kafka_err2str(code), last[0] ? "; last said: " : "", last, scram_hint(client, last));
 }
 
 /* ---- a client ---- */
@@ -167,7 +175,8 @@ fm_status fm_kafka_client_new(const fm_kafka_settings *settings, fm_kafka_client
         free(client);
         return fm_no_memory(NULL, err);
     }
-    client->read_committed = settings->read_committed;
+    const fm_kafka_setting *mechanism = fm_kafka_settings_find(settings, "sasl.mechanisms");
+    client->scram = mechanism && fm_str_starts(mechanism->value, FM_STR("SCRAM"));
     client->timeout_ms = settings->timeout_ms > INT32_MAX ? INT32_MAX : (int)settings->timeout_ms;
     fm_status st = configure(settings, &conf, err);
     if (st == FM_OK) {

@@ -58,13 +58,25 @@ static fm_status assigned_partitions(fm_kafka_source *s, fm_arena *arena, fm_kaf
     return FM_OK;
 }
 
+/* Rule: Spark: the pattern is found anywhere in a topic's name; Kafka's own topics are left out. */
 static fm_status matching_partitions(fm_kafka_source *s, fm_arena *arena, fm_kafka_offsets *out, fm_error *err)
 {
-    (void)s;
-    (void)arena;
-    (void)out;
-    return fm_fail(err, FM_UNSUPPORTED, "FLOODMARK_UNSUPPORTED_OPTION",
-                   "Option subscribePattern is not built yet: name the topics with subscribe.");
+    bool found = false;
+    int32_t kept = 0;
+    fm_str topic = {"", 0}, ready;
+
+    FM_TRY(fm_kafka_client_partitions(s->client, topic, arena, &out->items, &out->n, err));
+    for (int32_t i = 0; i < out->n; i++) {
+        if (!fm_str_eq(out->items[i].topic, topic)) {
+            topic = out->items[i].topic;
+            FM_TRY(fm_regex_begin(s->matching, topic, &ready, err));
+            FM_TRY(fm_regex_find(s->matching, 0, &found, err));
+        }
+        if (found) out->items[kept++] = out->items[i];
+    }
+    out->n = kept;
+    fm_kafka_offsets_sort(out);
+    return FM_OK;
 }
 
 fm_status fm_kafka_assigned(fm_kafka_source *s, fm_arena *arena, fm_kafka_offsets *out, fm_error *err)

@@ -81,6 +81,10 @@ static fm_status init(fm_kafka_source *s, const fm_source_spec *spec, fm_error *
     s->latest_arena = fm_arena_new(0);
     s->mutex = fm_mutex_new();
     if (!s->initial_arena || !s->target_arena || !s->latest_arena || !s->mutex) return fm_no_memory(NULL, err);
+    if (s->options.choice == FM_KAFKA_PATTERN) {
+        FM_TRY(fm_regex_compile(s->options.pattern, &s->pattern, err));
+        FM_TRY(fm_regex_run_new(s->pattern, &s->matching, err));
+    }
     FM_TRY(fm_kafka_client_new(&s->options.settings, &s->client, err));
     s->lanes[0] = s->client;
     return FM_OK;
@@ -94,6 +98,8 @@ static void kafka_close(fm_source *source)
     if (s->mutex) fm_kafka_feeds_close(s);
     for (int i = 1; i < FM_KAFKA_LANES_MAX; i++) fm_kafka_client_free(s->lanes[i]);
     fm_kafka_client_free(s->client);
+    fm_regex_run_free(s->matching);
+    fm_regex_free(s->pattern);
     fm_mutex_free(s->mutex);
     fm_strbuf_fini(&s->last_losses);
     fm_arena_free(s->initial_arena);

@@ -4,6 +4,7 @@
 #define FM_SOURCE_KAFKA_SOURCE_H
 
 #include "base/limits.h"
+#include "expr/regex.h"
 #include "os/thread.h"
 #include "source/kafka_options.h"
 #include "source/source.h"
@@ -42,6 +43,8 @@ typedef struct fm_kafka_source {
     bool want_position;
 
     /* coordinator only */
+    fm_regex *pattern;          /* of subscribePattern; or NULL */
+    fm_regex_run *matching;
     fm_kafka_client *client;    /* asks; reads too, as lane 0 */
     fm_arena *initial_arena;
     fm_kafka_offsets initial;   /* where a query without offsets starts */

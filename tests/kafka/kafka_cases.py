@@ -30,6 +30,10 @@ class Kafka:
     def tool(self, *args, lines=()):
         subprocess.run([self.tool_path, self.broker, *map(str, args)], input="".join(l + "\n" for l in lines), text=True, check=True)
 
+    @property
+    def library_version(self):
+        return int(subprocess.run([self.tool_path, self.broker, "version"], capture_output=True, text=True, check=True).stdout)
+
     def topic(self, name, partitions=1, *config):
         """A new topic whose name begins so; its name."""
         topic = f"{name}-{time.time_ns()}"
@@ -56,6 +60,11 @@ class Kafka:
         return sorted((int(p), int(o), k, v) for p, o, k, v in (l.split("\t") for l in out.splitlines()))
 
 
+def quoted(value):
+    """What stands between the quotes of a SQL text."""
+    return str(value).replace("\\", "\\\\").replace("'", "''")
+
+
 class Job:
     """A folder for one case's job: its text, output and checkpoint."""
 
@@ -73,12 +82,12 @@ class Job:
     def options(self, **options):
         """The text of OPTIONS (...) of a Kafka table."""
         full = {"kafka.bootstrap.servers": self.kafka.broker, **options}
-        return ", ".join("%s '%s'" % ("`%s`" % k if "." in k else k, str(v).replace("'", "''")) for k, v in full.items())
+        return ", ".join("%s '%s'" % ("`%s`" % k if "." in k else k, quoted(v)) for k, v in full.items())
 
     def table(self, **options):
         """read_kafka(...) with these options."""
         full = {"kafka.bootstrap.servers": self.kafka.broker, **options}
-        return "read_kafka(%s)" % ", ".join("`%s` => '%s'" % (k, str(v).replace("'", "''")) for k, v in full.items())
+        return "read_kafka(%s)" % ", ".join("`%s` => '%s'" % (k, quoted(v)) for k, v in full.items())
 
     def sql(self, text, *args, ok=True):
         """Runs statements; what they print."""

@@ -205,6 +205,48 @@ def deleted_topic(kafka):
         expect_in("KAFKA_DATA_LOSS.PARTITION_OFFSET_CHANGED", job.stream(SELECT, ok=False, **options))
 
 
+def pattern(kafka):
+    stem = f"pattern{time.time_ns()}"
+    kafka.tool("create", stem + "-a1", 1)
+    kafka.tool("create", stem + "-b1", 1)
+    kafka.send(stem + "-a1", ["a1"])
+    kafka.send(stem + "-b1", ["b1"])
+    with Job(kafka) as job:
+        options = {"subscribePattern": stem + "-a\\d", "startingOffsets": "earliest"}
+        job.stream(SELECT, **options)
+        expect(keys(job.result(), "v"), [("a1",)])
+        kafka.tool("create", stem + "-a2", 1)
+        kafka.send(stem + "-a2", ["a2"])
+        job.stream(SELECT, **options)
+        expect(keys(job.result(), "v"), [("a1",), ("a2",)])
+        expect(job.progress()[-1]["sources"][0]["description"], f"KafkaV2[SubscribePattern[{stem}-a\\d]]")
+
+
+def tls_and_scram(kafka):
+    topic = kafka.topic("secret")
+    kafka.send(topic, ["behind a door"])
+
+    # librdkafka before 2.6.1 says the client's nonce twice, which brokers have refused since 3.7.2.
+    scram = kafka.library_version >= 0x020601ff
+
+    def options(password="secret", ca="ca.pem", scram=scram):
+        login = f"org.apache.kafka.common.security.{'scram.Scram' if scram else 'plain.Plain'}LoginModule required"
+        return {"kafka.bootstrap.servers": kafka.read("broker-tls"), "kafka.security.protocol": "SASL_SSL",
+                "kafka.sasl.mechanism": "SCRAM-SHA-256" if scram else "PLAIN", "kafka.sasl.jaas.config": f'{login} username="alice" password="{password}";',
+                "kafka.ssl.truststore.type": "PEM", "kafka.ssl.truststore.location": os.path.join(kafka.folder, ca),
+                "kafka.default.api.timeout.ms": "1500", "fetchOffset.numRetries": 1, "subscribe": topic, "startingOffsets": "earliest"}
+    with Job(kafka) as job:
+        job.stream(SELECT, **options())
+        expect(keys(job.result(), "v"), [("behind a door",)])
+    with Job(kafka) as job:
+        expect_in("uthentication failed", job.stream(SELECT, ok=False, **options(password="wrong")))
+    if not scram:
+        with Job(kafka) as job:
+            expect_in("2.6.1", job.stream(SELECT, ok=False, **options(scram=True)))
+    with Job(kafka) as job:
+        expect_in("certificate", job.stream(SELECT, ok=False, **options(ca="broker.crt")))
+
+
 def windows_with_workers(kafka):
     topic = kafka.topic("windows", 4)
     kafka.tool("fill", topic, 4, 20000, 50)
@@ -222,4 +264,4 @@ def windows_with_workers(kafka):
 
 
 CASES = [batch_columns, read_kafka_function, batch_bounds, batch_times, options_refused, stream_goes_on, stream_limits,
-         stream_default_is_latest, new_partitions, transactions, retention, deleted_topic, windows_with_workers]
+         stream_default_is_latest, new_partitions, transactions, retention, deleted_topic, pattern, tls_and_scram, windows_with_workers]

@@ -6,8 +6,8 @@
 #   kafka.sh stop FOLDER     ends it in order; its storage stays, start goes on with it
 #   kafka.sh kill FOLDER     ends it at once
 #
-# After start FOLDER has: broker (HOST:PORT, plain), broker-tls (HOST:PORT, TLS and SCRAM-SHA-256, user alice, password
-# secret), ca.pem (who signed the broker's certificate), pid, log. FLOODMARK_KAFKA: the broker's version.
+# After start FOLDER has: broker (HOST:PORT, plain), broker-tls (HOST:PORT, TLS and SASL: SCRAM-SHA-256 or PLAIN, user alice,
+# password secret), ca.pem (who signed the broker's certificate), pid, log. FLOODMARK_KAFKA: the broker's version.
 set -euo pipefail
 version=${FLOODMARK_KAFKA:-4.1.1}
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/floodmark/kafka-$version
@@ -65,8 +65,9 @@ controller.listener.names=CONTROLLER
 inter.broker.listener.name=PLAIN
 ssl.keystore.type=PEM
 ssl.keystore.location=$1/broker.pem
-sasl.enabled.mechanisms=SCRAM-SHA-256
+sasl.enabled.mechanisms=SCRAM-SHA-256,PLAIN
 listener.name.tls.scram-sha-256.sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required;
+listener.name.tls.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required user_alice="secret";
 log.dirs=$1/data
 num.partitions=1
 offsets.topic.num.partitions=1

@@ -6,6 +6,7 @@
  *   kafka_tool BROKER delete-records TOPIC PARTITION BEFORE_OFFSET
  *   kafka_tool BROKER commit|abort|dangle TOPIC PARTITION TRANSACTIONAL_ID    lines of stdin as one transaction; dangle leaves
  *                                                                             it open and ends
+ *   kafka_tool BROKER version                                   of librdkafka, as a number
  *   kafka_tool BROKER fill TOPIC PARTITIONS MESSAGES [KEYS]     JSON events of about 100 bytes, for measuring
  */
 #include <inttypes.h>
@@ -197,7 +198,7 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         int args;
-    } commands[] = {{"create", 2}, {"grow", 2}, {"delete", 1}, {"delete-records", 3}, {"commit", 3}, {"abort", 3}, {"dangle", 3}, {"fill", 3}};
+    } commands[] = {{"create", 2}, {"grow", 2}, {"delete", 1}, {"delete-records", 3}, {"commit", 3}, {"abort", 3}, {"dangle", 3}, {"fill", 3}, {"version", 0}};
     char **args = argv + 3;
     int n = argc - 3;
     bool known = false;
@@ -208,6 +209,10 @@ int main(int argc, char **argv)
     const char *what = argv[2];
     if (strcmp(what, "commit") == 0 || strcmp(what, "abort") == 0 || strcmp(what, "dangle") == 0) {
         transaction(argv[1], what, args);
+        return 0;
+    }
+    if (strcmp(what, "version") == 0) {
+        printf("%d\n", rd_kafka_version());
         return 0;
     }
     if (strcmp(what, "fill") == 0) {
