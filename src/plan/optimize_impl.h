@@ -5,7 +5,8 @@
  *   fold         constants computed, conditions simplified
  *   push         filters as far down as they go
  *   prune        columns nobody reads
- *   merge        PROJECTs over PROJECTs, and such that do nothing */
+ *   merge        PROJECTs over PROJECTs, and such that do nothing
+ *   prune JSON   fields of from_json that nobody takes */
 #ifndef FM_PLAN_OPTIMIZE_IMPL_H
 #define FM_PLAN_OPTIMIZE_IMPL_H
 
@@ -28,6 +29,8 @@ fm_status fm_push_filters(fm_optimizer *o, fm_plan *plan, fm_plan **out, fm_erro
 /* Keeps of the root what it gives out now. */
 fm_status fm_prune_columns(fm_optimizer *o, fm_plan *plan, fm_plan **out, fm_error *err);
 fm_status fm_merge_projects(fm_optimizer *o, fm_plan *plan, fm_plan **out, fm_error *err);
+/* PROJECTs right above others, perhaps with FILTERs between: what they take of a from_json is all it reads. */
+fm_status fm_prune_json(fm_optimizer *o, fm_plan *plan, fm_plan **out, fm_error *err);
 
 /* One expression: fold.c. */
 fm_status fm_simplify(fm_optimizer *o, fm_expr *e, fm_expr **out, fm_error *err);
