@@ -81,6 +81,13 @@ static fm_status push_filter(fm_optimizer *o, fm_plan *plan, const fm_conds *con
     return wrap(o, conds, *out, out, err);
 }
 
+/* A text must not be parsed twice, once for the condition and once for what is kept. */
+static bool has_json(const fm_expr *e, void *ctx)
+{
+    *(bool *)ctx |= e->kind == FM_EXPR_CALL && fm_str_eq(fm_str_c(e->function->name), FM_STR("from_json"));
+    return true;
+}
+
 static fm_status push_project(fm_optimizer *o, fm_plan *plan, const fm_conds *conds, fm_plan **out, fm_error *err)
 {
     fm_conds down = {0}, stay = {0};
@@ -90,7 +97,9 @@ static fm_status push_project(fm_optimizer *o, fm_plan *plan, const fm_conds *co
     for (int32_t i = 0; i < conds->n; i++) {
         fm_expr *e;
         FM_TRY(fm_substitute(o, conds->items[i], plan->exprs, plan->n_exprs, &e, err));
-        bool goes = deterministic && fm_expr_size(e, SUBSTITUTED_SIZE_MAX) < SUBSTITUTED_SIZE_MAX;
+        bool parses = false;
+        fm_expr_walk(e, has_json, &parses);
+        bool goes = deterministic && !parses && fm_expr_size(e, SUBSTITUTED_SIZE_MAX) < SUBSTITUTED_SIZE_MAX;
         if (goes) FM_TRY(fm_simplify(o, e, &e, err));
         FM_TRY(goes ? add_conjuncts(o, &down, e, err) : fm_conds_add(o, &stay, conds->items[i], err));
     }

@@ -200,6 +200,53 @@ static void set_operations_become_joins(void **state)
     RUN(cases);
 }
 
+/* The schema that from_json was narrowed to, of the first call in the plan. */
+static bool find_json(const fm_expr *e, void *ctx)
+{
+    const fm_type **type = ctx;
+
+    if (e->kind == FM_EXPR_CALL && fm_str_eq(e->name, FM_STR("from_json")) && !*type) *type = e->type;
+    return true;
+}
+
+static bool find_json_in(const fm_plan *p, void *ctx)
+{
+    for (int32_t i = 0; i < p->n_exprs; i++) fm_expr_walk(p->exprs[i], find_json, ctx);
+    return true;
+}
+
+static void from_json_reads_what_is_used(void **state)
+{
+    static const struct {
+        const char *sql, *type;
+    } cases[] = {
+        {"SELECT d.p, d.r FROM (SELECT from_json(b, 'p INT, q STRING, r DOUBLE') AS d FROM t)", "struct<p:int,r:double>"},
+        {"SELECT d.p + d.p AS x FROM (SELECT from_json(b, 'p INT, q STRING') AS d FROM t) WHERE d.q > 'a'", "struct<p:int,q:string>"},
+        {"SELECT d.r, d.p FROM (SELECT from_json(b, 'p INT, q STRING, r DATE') AS d FROM t) WHERE d.r > DATE'2020-01-01'", "struct<p:int,r:date>"},
+        {"SELECT d, d.p FROM (SELECT from_json(b, 'p INT, q STRING') AS d FROM t)", "struct<p:int,q:string>"},
+        {"SELECT d.p, d.p FROM (SELECT from_json(b, 'p INT, q STRING', map('mode', 'FAILFAST')) AS d FROM t)", "struct<p:int,q:string>"},
+        {"SELECT d.p, d.p FROM (SELECT from_json(b, 'p INT, _corrupt_record STRING') AS d FROM t)", "struct<p:int,_corrupt_record:string>"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        fixture *f = new_world();
+        fm_error err = FM_ERROR_INIT;
+        fm_plan *plan;
+        const fm_type *type = NULL;
+        fm_strbuf text = {0};
+        if (fixture_optimize(f, cases[i].sql, &plan, &err) != FM_OK) fail_msg("%s: %s", cases[i].sql, err.message);
+        fm_plan_walk(plan, find_json_in, &type);
+        assert_non_null(type);
+        fm_type_text(type, &text);
+        assert_string_equal(text.ptr, cases[i].type);
+        const char *wrong = fixture_verify(f, plan, true);
+        if (wrong) fail_msg("%s: %s", cases[i].sql, wrong);
+        fm_strbuf_fini(&text);
+        fixture_free(f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -211,6 +258,7 @@ int main(void)
         cmocka_unit_test(projects_are_merged),
         cmocka_unit_test(aggregations_are_plain),
         cmocka_unit_test(set_operations_become_joins),
+        cmocka_unit_test(from_json_reads_what_is_used),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
