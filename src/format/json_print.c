@@ -550,7 +550,7 @@ static inline char *put_short_string(char *to, const fm_view *v)
     /* The zeros behind the text are not looked at. */
     uint64_t low_behind = v->len >= 8 ? 0 : blanks << (8 * v->len);
     uint64_t high_behind = v->len <= 8 ? blanks : blanks << (8 * (v->len - 8));
-    if (has_special(low | low_behind) | has_special(high | high_behind)) return NULL;
+    if ((int)has_special(low | low_behind) | (int)has_special(high | high_behind)) return NULL;
     to[0] = '"';
     memcpy(to + 1, &low, sizeof low);
     memcpy(to + 1 + sizeof low, &high, sizeof high);
