@@ -72,7 +72,7 @@ bool fm_base64_is_strict(fm_str text)
     for (size_t at = 0; at < text.len; at++) {
         int v = value_of(text.ptr[at]);
         if (v == -2) {
-            if (!strchr(" \t\n\v\f\r", text.ptr[at]) || !text.ptr[at]) return false;
+            if (padding || !strchr(" \t\n\v\f\r", text.ptr[at]) || !text.ptr[at]) return false;
         } else if (v == -1) {
             if (++padding > 2) return false;
         } else {

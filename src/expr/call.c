@@ -6,6 +6,7 @@
 
 #include "expr/call_args.h"
 #include "expr/coerce.h"
+#include "expr/eval.h"
 
 typedef struct resolving {
     fm_arena *arena;
@@ -360,6 +361,33 @@ static fm_status resolve_decode(const resolving *r, fm_expr **args, int32_t n, f
     return fm_expr_resolve_node(r->arena, r->conf, node, cases, out, err);
 }
 
+/* to_char(x, format) of a date or a timestamp is date_format; of bytes it is hex, base64 or decode, by the format. *out stays
+ * NULL for numbers. */
+static fm_status resolve_to_char(const resolving *r, fm_expr **args, fm_expr **out, fm_error *err)
+{
+    const fm_type *type = args[0]->type;
+    fm_str format;
+    fm_value value;
+    *out = NULL;
+    if (type->id == FM_TYPE_DATE || fm_type_is_timestamp(type))
+        return fm_call_resolve(r->arena, r->conf, FM_STR("date_format"), args, 2, r->pos, NULL, out, err);
+    if (type->id != FM_TYPE_BINARY) return FM_OK;
+    FM_TRY(fm_eval_constant(r->arena, r->conf, args[1], &value, err));
+    if (fm_vec_is_null(&value, 0) || value.type->id != FM_TYPE_STRING)
+        format = FM_STR("null");
+    else
+        format = fm_vec_str(&value, 0);
+    if (fm_str_eq_ci(format, FM_STR("utf-8")))
+        return fm_call_resolve(r->arena, r->conf, FM_STR("decode"), args, 2, r->pos, NULL, out, err);
+    if (fm_str_eq_ci(format, FM_STR("hex")) || fm_str_eq_ci(format, FM_STR("base64")))
+        return fm_call_resolve(r->arena, r->conf, format.len == 3 ? FM_STR("hex") : FM_STR("base64"), args, 1, r->pos, NULL, out,
+                               err);
+    return fm_fail_at(err, FM_INVALID, "INVALID_PARAMETER_VALUE.BINARY_FORMAT", r->pos.line, r->pos.column,
+                      "The value of parameter(s) `format` in `%.*s` is invalid: expects one of binary formats 'base64', 'hex', "
+                      "'utf-8', but got '%.*s'.",
+                      FM_STR_ARG(r->name), FM_STR_ARG(format));
+}
+
 /* int('5'), date(x) ...: casts by the name of their type. *out stays NULL for any other name. */
 static fm_status resolve_as_cast(const resolving *r, fm_expr **args, int32_t n, fm_expr **out, fm_error *err)
 {
@@ -397,6 +425,10 @@ fm_status fm_call_resolve(fm_arena *arena, const fm_session_conf *conf, fm_str n
     fm_expr *e;
 
     if (n_args > 2 && fm_str_eq_ci(name, FM_STR("decode"))) return resolve_decode(&r, args, n_args, out, err);
+    if (n_args == 2 && (fm_str_eq_ci(name, FM_STR("to_char")) || fm_str_eq_ci(name, FM_STR("to_varchar")))) {
+        FM_TRY(resolve_to_char(&r, args, out, err));
+        if (*out) return FM_OK;
+    }
     /* The parser names both signs by their character. */
     if (n_args == 1 && fm_str_eq(name, FM_STR("-")))
         r.function = fm_function_find(FM_STR("negative"));

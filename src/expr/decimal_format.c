@@ -88,7 +88,7 @@ static bool read_digits(pattern_reader *r)
         zeros = 1;
     }
     total = left + zeros + right;
-    if ((point >= 0 && (point < left || point > left + zeros)) || group == 0) return false;
+    if ((point < 0 && right > 0) || (point >= 0 && (point < left || point > left + zeros)) || group == 0) return false;
     f->integers_min = (point >= 0 ? point : total) - left;
     f->integers_max = left + f->integers_min;
     f->fraction_max = point >= 0 ? total - point : 0;

@@ -23,6 +23,8 @@
     X(acos)                    \
     X(acosh)                   \
     X(add_months)              \
+    X(aes_decrypt)             \
+    X(aes_encrypt)             \
     X(aggregate)               \
     X(array)                   \
     X(array_append)            \
@@ -118,6 +120,7 @@
     X(greatest)                \
     X(hash)                    \
     X(hex)                     \
+    X(hmac)                    \
     X(hour)                    \
     X(hypot)                   \
     X(ilike)                   \
@@ -246,7 +249,9 @@
     X(timestampdiff)           \
     X(to_base32)               \
     X(to_binary)               \
+    X(to_char)                 \
     X(to_date)                 \
+    X(to_number)               \
     X(to_timestamp)            \
     X(to_timestamp_ntz)        \
     X(to_unix_timestamp)       \
@@ -258,6 +263,7 @@
     X(trim)                    \
     X(trunc)                   \
     X(try_add)                 \
+    X(try_aes_decrypt)         \
     X(try_divide)              \
     X(try_element_at)          \
     X(try_make_timestamp)      \
@@ -267,6 +273,7 @@
     X(try_subtract)            \
     X(try_to_binary)           \
     X(try_to_date)             \
+    X(try_to_number)           \
     X(try_to_timestamp)        \
     X(try_url_decode)          \
     X(try_validate_utf8)       \
