@@ -91,6 +91,11 @@ fm_status fm_datetime_overflow(fm_call *call)
 
 /* --- binding ----------------------------------------------------------------------------------------- */
 
+static bool is_interval(const fm_type *t)
+{
+    return t->id == FM_TYPE_INTERVAL_YM || t->id == FM_TYPE_INTERVAL_DT;
+}
+
 static fm_status bind_op(fm_bind *b, fm_arith_op op, bool try, fm_error *err)
 {
     fm_arith *a = fm_arena_one(b->arena, fm_arith);
@@ -102,8 +107,18 @@ static fm_status bind_op(fm_bind *b, fm_arith_op op, bool try, fm_error *err)
     FM_TRY(fm_arith_bind_time(b, a, &done, err));
     if (!done) FM_TRY(fm_arith_bind_numbers(b, a, &done, err));
     if (!done) {
-        bool same = fm_type_eq(b->args[0]->type, b->args[1]->type);
-        if (same)
+        const fm_type *x = b->args[0]->type, *y = b->args[1]->type;
+        bool met = fm_type_eq(x, y) || (x->id == FM_TYPE_STRING && fm_type_is_numeric(y)) ||
+                   (y->id == FM_TYPE_STRING && fm_type_is_numeric(x));
+        bool months_beside_text = (x->id == FM_TYPE_INTERVAL_YM && y->id == FM_TYPE_STRING) ||
+                                  (y->id == FM_TYPE_INTERVAL_YM && x->id == FM_TYPE_STRING);
+        bool days = (op == FM_ADD && (x->id == FM_TYPE_DATE) != (y->id == FM_TYPE_DATE)) ||
+                    (op == FM_SUB && (x->id == FM_TYPE_DATE || fm_type_is_timestamp(y) || fm_type_is_timestamp(x)));
+        if ((days && !fm_type_eq(x, y)) || ((is_interval(x) || is_interval(y)) && op <= FM_DIV && !months_beside_text))
+            return fm_fail_bind(b, err, "UNEXPECTED_INPUT_TYPE",
+                                "a date takes whole days, an interval, or another time beside it, however it has %s and %s.",
+                                x, y);
+        if (met)
             return fm_fail_bind(b, err, "BINARY_OP_WRONG_TYPE",
                                 "the binary operator requires the input type (\"NUMERIC\" or \"INTERVAL DAY TO "
                                 "SECOND\" or \"INTERVAL YEAR TO MONTH\" or \"INTERVAL\"), not %s.",

@@ -281,7 +281,7 @@ static void bind_datetime_interval(fm_bind *b, fm_arith *a, const fm_type *x, co
     } else if (fm_type_is_timestamp(x)) {
         if (x->id == FM_TYPE_TIMESTAMP_NTZ) a->zone = NULL;
         pick(b, a, add_to_timestamp, x, done);
-    } else if (x->id == FM_TYPE_STRING) {
+    } else if (x->id == FM_TYPE_STRING && is_dt(interval)) {
         b->cast_args[at] = fm_type_timestamp();
         a->back = x;
         pick(b, a, add_to_timestamp, x, done);
@@ -338,7 +338,8 @@ fm_status fm_arith_bind_time(fm_bind *b, fm_arith *a, bool *done, fm_error *err)
             bind_datetime_interval(b, a, x, y, 0, done);
         } else if (is_interval(x) && sum) {
             bind_datetime_interval(b, a, y, x, 1, done);
-        } else if (difference && may_be_time(x) && may_be_time(y)) {
+        } else if (difference && may_be_time(x) && may_be_time(y) &&
+                   (b->conf->ansi || is_date(x) || is_date(y) || (is_time(x) && is_time(y)))) {
             bind_two_times(b, a, x, y, done);
         } else if (is_date(x) || (is_date(y) && sum)) {
             int at = is_date(x) ? 1 : 0;

@@ -130,11 +130,7 @@ static const fm_type *type_for_class(const resolving *r, uint8_t class, const fm
     case FM_ARG_I64: want = fm_type_i64(); break;
     case FM_ARG_INTEGRAL:
         if (fm_type_is_integer(from)) return from;
-        if (from->id == FM_TYPE_NULL) return fm_type_i32();
-        if (from->id == FM_TYPE_STRING && r->conf->ansi) return NULL;
-        if (from->id != FM_TYPE_STRING && fm_type_is_numeric(from) && r->conf->ansi) return NULL;
-        want = fm_type_i32();
-        break;
+        return from->id == FM_TYPE_NULL ? fm_type_i32() : NULL;
     case FM_ARG_NUMERIC:
         if (fm_type_is_numeric(from)) return from;
         want = fm_type_f64();

@@ -19,10 +19,9 @@ static bool exists_interval(const fm_type *from, const fm_type *to)
 {
     if (from->id == to->id) return true;
     if (is_interval(from) && is_interval(to)) return false;
-    const fm_type *interval = is_interval(from) ? from : to, *other = interval == from ? to : from;
+    const fm_type *other = is_interval(from) ? to : from;
     if (other->id == FM_TYPE_STRING) return true;
-    return interval->unit_from == interval->unit_to &&
-           (fm_type_is_integer(other) || other->id == FM_TYPE_DECIMAL);
+    return fm_type_is_integer(other) || other->id == FM_TYPE_DECIMAL; /* of the interval's last unit */
 }
 
 static bool exists_nested(const fm_type *from, const fm_type *to, bool ansi)
@@ -126,11 +125,26 @@ static void add_value(const fm_vec *v, int64_t i, const fm_zone *zone, fm_strbuf
     fm_strbuf_add_c(out, after);
 }
 
+static fm_status fail_interval(const fm_casting *c, fm_str text, const char *to)
+{
+    bool months = c->to->id == FM_TYPE_INTERVAL_YM;
+    return fm_fail(c->err, FM_INVALID,
+                   months ? "INVALID_INTERVAL_FORMAT.UNMATCHED_FORMAT_STRING"
+                          : "INVALID_INTERVAL_FORMAT.UNMATCHED_FORMAT_STRING_WITH_NOTICE",
+                   "Error parsing '%.*s' to interval. Interval string must match %s format of \"%s\" when cast to "
+                   "%s, as in %s. Use `try_cast` to tolerate malformed input and return NULL instead.",
+                   FM_STR_ARG(text), months ? "year-month" : "day-time", to, to,
+                   months ? "'1-2'" : "'1 02:03:04'");
+}
+
 fm_status fm_cast_bad(fm_casting *c, int64_t i, fm_cast_fault fault)
 {
     fm_strbuf value = {0}, from = {0}, to = {0};
     fm_status st;
-    if (c->mode != FM_CAST_ANSI) return fm_cast_null(c, i);
+    /* What is no interval, or does not fit one, is an error without ANSI, too. */
+    bool interval = fault == FM_CAST_MALFORMED && is_interval(c->to) && c->in->type->id == FM_TYPE_STRING;
+    bool always = interval || (fault != FM_CAST_MALFORMED && (is_interval(c->to) || is_interval(c->in->type)));
+    if (c->mode == FM_CAST_TRY || (c->mode == FM_CAST_LEGACY && !always)) return fm_cast_null(c, i);
     fm_type_sql(c->in->type, &from);
     fm_type_sql(c->to, &to);
     if (fault == FM_CAST_RANGE) {
@@ -139,6 +153,12 @@ fm_status fm_cast_bad(fm_casting *c, int64_t i, fm_cast_fault fault)
                      "The %.*s cannot be represented as Decimal(%d, %d). If necessary set "
                      "\"spark.sql.ansi.enabled\" to \"false\" to bypass this error, and return NULL instead.",
                      FM_STR_ARG(fm_strbuf_str(&value)), c->to->precision, c->to->scale);
+    } else if (interval) {
+        st = fail_interval(c, fm_vec_str(c->in, i), to.ptr ? to.ptr : "");
+    } else if (fault == FM_CAST_BEYOND) {
+        st = fm_fail(c->err, FM_INVALID, "NUMERIC_OUT_OF_SUPPORTED_RANGE",
+                     "The value %.*s cannot be interpreted as a numeric since it has more than 38 digits.",
+                     FM_STR_ARG(fm_vec_str(c->in, i)));
     } else if (fault == FM_CAST_OVERFLOWS) {
         add_value(c->in, i, c->conf->zone, &value);
         st = fm_fail(c->err, FM_INVALID, "CAST_OVERFLOW",

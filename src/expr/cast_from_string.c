@@ -1,6 +1,8 @@
 /* expr/cast_from_string.c: CAST of text to every type that text can spell. */
 #include "expr/cast_internal.h"
 
+#include <math.h>
+
 #include "expr/time_parts.h"
 
 /* t, true, y, yes, 1 and their opposites, any case. */
@@ -69,12 +71,15 @@ static bool parse_lane(fm_casting *c, int64_t i, fm_str text)
 static fm_status parse_decimal(fm_casting *c, int64_t i, fm_str text)
 {
     fm_i128 *out = &fm_vec_decimal_out(c->out)[i];
-    double ignored;
+    double value;
+    fm_str trimmed = fm_str_trim(text);
     if (fm_text_to_decimal(text, c->to->precision, c->to->scale, out)) return FM_OK;
     *out = 0;
-    if (fm_text_to_double(text, &ignored) && ignored - ignored == 0)
-        return fm_cast_bad(c, i, FM_CAST_RANGE);
-    return fm_cast_bad(c, i, FM_CAST_MALFORMED);
+    /* A number, but for its size: what ends in a digit or a point, since 1d is a double. */
+    if (trimmed.len == 0 || strchr("dDfFyN", trimmed.ptr[trimmed.len - 1]) || !fm_text_to_double(text, &value) ||
+        value != value)
+        return fm_cast_bad(c, i, FM_CAST_MALFORMED);
+    return fm_cast_bad(c, i, fabs(value) < 1e38 ? FM_CAST_RANGE : FM_CAST_BEYOND);
 }
 
 fm_status fm_cast_from_string(fm_casting *c)

@@ -21,7 +21,8 @@ typedef struct fm_casting {
 typedef enum fm_cast_fault {
     FM_CAST_MALFORMED, /* CAST_INVALID_INPUT */
     FM_CAST_OVERFLOWS, /* CAST_OVERFLOW */
-    FM_CAST_RANGE      /* NUMERIC_VALUE_OUT_OF_RANGE: a decimal that does not fit */
+    FM_CAST_RANGE,     /* NUMERIC_VALUE_OUT_OF_RANGE: a decimal that does not fit */
+    FM_CAST_BEYOND     /* NUMERIC_OUT_OF_SUPPORTED_RANGE: text of a number that no decimal holds */
 } fm_cast_fault;
 
 /* Lane i cannot be cast. FM_OK: it is null now. */

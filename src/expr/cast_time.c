@@ -37,6 +37,16 @@ static bool put_integer(const fm_casting *c, int64_t i, int64_t x)
     }
 }
 
+static int64_t integer_lane(const fm_vec *v, int64_t i)
+{
+    switch (v->type->id) {
+    case FM_TYPE_I8: return fm_vec_i8(v)[i];
+    case FM_TYPE_I16: return fm_vec_i16(v)[i];
+    case FM_TYPE_I32: return fm_vec_i32(v)[i];
+    default: return fm_vec_i64(v)[i];
+    }
+}
+
 /* --- dates and timestamps ---------------------------------------------------------------------------- */
 
 static bool day_to_us(int32_t days, int64_t *us) { return fm_mul_i64(days, FM_US_PER_DAY, us); }
@@ -120,7 +130,11 @@ static fm_status timestamp_to_number(fm_casting *c)
                 FM_TRY(fm_cast_bad(c, i, FM_CAST_RANGE));
             }
             break;
-        default: fits = put_integer(c, i, fm_floor_div(us, FM_US_PER_SECOND)); break;
+        default: { /* without ANSI, too, what does not fit is no value */
+            int64_t seconds = fm_floor_div(us, FM_US_PER_SECOND);
+            fits = put_integer(c, i, seconds) && integer_lane(c->out, i) == seconds;
+            break;
+        }
         }
         if (!fits) FM_TRY(fm_cast_bad(c, i, FM_CAST_OVERFLOWS));
     }
@@ -162,7 +176,7 @@ static fm_status number_to_interval(fm_casting *c)
         if (!fm_cast_lane(c, i)) continue;
         if (is_decimal) {
             /* A decimal has parts of the unit: rounded half up to what is kept. */
-            if (!fm_decimal_mul(fm_vec_decimal(c->in)[i], unit, c->in->type->scale, &x)) x = INT64_MAX;
+            if (!fm_decimal_mul(fm_vec_decimal(c->in)[i], unit, c->in->type->scale, &x)) x = (fm_i128)INT64_MAX + 1;
         } else {
             x = (fm_i128)whole_lane(c->in, i) * unit;
         }

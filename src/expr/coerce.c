@@ -238,13 +238,13 @@ static fm_status fail_cast(const fm_session_conf *conf, const fm_expr *cast, fm_
                      from.ptr ? from.ptr : "", to.ptr ? to.ptr : "");
     if (e->type->id == FM_TYPE_DATE && fm_type_is_numeric(cast->type))
         function = "UNIX_DATE";
-    else if (fm_type_is_integer(e->type) && cast->type->id == FM_TYPE_DATE)
+    else if (fm_type_is_numeric(e->type) && cast->type->id == FM_TYPE_DATE)
         function = "DATE_FROM_UNIX_DATE";
-    if (conf->ansi && function) {
+    if ((conf->ansi || cast->try_cast) && function) {
         condition = "DATATYPE_MISMATCH.CAST_WITH_FUNC_SUGGESTION";
         fm_strbuf_printf(&text, ". To convert values from \"%s\" to \"%s\", you can use the functions `%s` instead",
                          from.ptr ? from.ptr : "", to.ptr ? to.ptr : "", function);
-    } else if (conf->ansi && fm_cast_exists(e->type, cast->type, false)) {
+    } else if (conf->ansi && !cast->try_cast && fm_cast_exists(e->type, cast->type, false)) {
         condition = "DATATYPE_MISMATCH.CAST_WITH_CONF_SUGGESTION";
         fm_strbuf_printf(&text, " with ANSI mode on. If you have to cast \"%s\" to \"%s\", you can set "
                                 "\"spark.sql.ansi.enabled\" as \"false\"",

@@ -230,7 +230,7 @@ static bool add_spelled(fm_str name, fm_strbuf *out)
     };
     static const char *const others[][2] = {
         {"curdate", "current_date"}, {"dateadd", "date_add"}, {"random", "rand"},
-        {"current_database", "current_schema"}, {"to_varchar", "to_char"}, {"array_agg", "collect_list"},
+        {"current_database", "current_schema"}, {"to_varchar", "to_char"},
     };
     for (size_t i = 0; i < sizeof capitals / sizeof capitals[0]; i++)
         if (fm_str_eq_ci(name, fm_str_c(capitals[i]))) {
@@ -413,7 +413,8 @@ static void add_call(const fm_expr *e, fm_strbuf *out, const lambda_names *in)
         return;
     if (add_mode(e, name, out, in)) return;
     if (fm_str_eq_ci(name, FM_STR("array_agg"))) name = FM_STR("collect_list");
-    if (!add_spelled(name, out)) add_lower(name, out);
+    bool to_digits = e->n_args == 2 && (fm_str_eq_ci(name, FM_STR("ceil")) || fm_str_eq_ci(name, FM_STR("floor")));
+    if (to_digits || !add_spelled(name, out)) add_lower(name, out);
     fm_strbuf_add_c(out, e->distinct ? "(DISTINCT " : "(");
     if (fm_str_eq_ci(name, FM_STR("count")) &&
         (e->n_args == 0 || (e->n_args == 1 && e->args[0]->kind == FM_EXPR_STAR)))

@@ -60,8 +60,19 @@ static const fm_type *as_integer(const fm_bind *b, const fm_expr *e)
 static fm_status bind_bits(fm_bind *b, fm_error *err)
 {
     const fm_type *type = NULL;
+    if (b->n_args == 2 && !fm_type_common(b->arena, b->conf, b->args[0]->type, b->args[1]->type))
+        return fm_fail_bind(b, err, "BINARY_OP_DIFF_TYPES",
+                            "the left and right operands of the binary operator have incompatible types (%s and %s).",
+                            b->args[0]->type, b->args[1]->type);
+    if (b->n_args == 2 && b->args[0]->type->id == FM_TYPE_STRING && b->args[1]->type->id == FM_TYPE_STRING)
+        return fm_fail_bind(b, err, "BINARY_OP_WRONG_TYPE",
+                            "the binary operator requires the input type \"INTEGRAL\", not %s.", b->args[0]->type, NULL);
     for (int32_t i = 0; i < b->n_args; i++) {
         const fm_type *one = as_integer(b, b->args[i]);
+        if ((!one || b->args[i]->type->id == FM_TYPE_STRING) && b->n_args == 1)
+            return fm_fail_bind(b, err, "UNEXPECTED_INPUT_TYPE",
+                                "The first parameter requires the \"INTEGRAL\" type, however it has the type %s.",
+                                b->args[i]->type, NULL);
         if (!one)
             return fm_fail_bind(b, err, "BINARY_OP_WRONG_TYPE",
                                 "the binary operator requires the input type \"INTEGRAL\", not %s.",
@@ -116,8 +127,11 @@ static fm_status shift_right_unsigned(fm_call *call, const fm_vec *args, fm_vec 
 static fm_status bind_shift(fm_bind *b, fm_error *err)
 {
     const fm_type *type = b->args[0]->type;
-    (void)err;
-    if (type->id != FM_TYPE_I64) type = fm_type_i32();
+    if (type->id != FM_TYPE_I64 && (fm_type_is_integer(type) || fm_type_is_numeric(type) || type->id == FM_TYPE_STRING || type->id == FM_TYPE_NULL))
+        type = fm_type_i32();
+    if (!fm_type_is_integer(type))
+        return fm_fail_bind(b, err, "UNEXPECTED_INPUT_TYPE",
+                            "The first parameter requires the (\"INT\" or \"BIGINT\") type, however it has the type %s.", type, NULL);
     b->cast_args[0] = b->returns = type;
     return FM_OK;
 }
@@ -135,11 +149,11 @@ ENTRY(op_bit_xor, "^", 2, bind_bits, bit_xor, FM_ARG_ANY, FM_ARG_ANY, .usage = "
       .doc = "Returns the bits set in one of a and b.");
 ENTRY(op_bit_not, "~", 1, bind_bits, bit_not, FM_ARG_ANY, FM_ARG_END, .usage = "~ a", .since = "1.4.0",
       .doc = "Returns a with every bit turned.");
-ENTRY(shiftleft, "shiftleft", 2, bind_shift, shift_left, FM_ARG_INTEGRAL, FM_ARG_I32, .aliases = {"<<"},
+ENTRY(shiftleft, "shiftleft", 2, bind_shift, shift_left, FM_ARG_ANY, FM_ARG_I32, .aliases = {"<<"},
       .usage = "shiftleft(a, n)", .since = "1.5.0", .doc = "Returns a with its bits moved left by n.");
-ENTRY(shiftright, "shiftright", 2, bind_shift, shift_right, FM_ARG_INTEGRAL, FM_ARG_I32, .aliases = {">>"},
+ENTRY(shiftright, "shiftright", 2, bind_shift, shift_right, FM_ARG_ANY, FM_ARG_I32, .aliases = {">>"},
       .usage = "shiftright(a, n)", .since = "1.5.0",
       .doc = "Returns a with its bits moved right by n, the sign kept.");
-ENTRY(shiftrightunsigned, "shiftrightunsigned", 2, bind_shift, shift_right_unsigned, FM_ARG_INTEGRAL, FM_ARG_I32,
+ENTRY(shiftrightunsigned, "shiftrightunsigned", 2, bind_shift, shift_right_unsigned, FM_ARG_ANY, FM_ARG_I32,
       .aliases = {">>>"}, .usage = "shiftrightunsigned(a, n)", .since = "1.5.0",
       .doc = "Returns a with its bits moved right by n, zeros moved in.");

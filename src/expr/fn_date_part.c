@@ -194,7 +194,15 @@ static fm_status bind_extract(fm_bind *b, fm_error *err)
     if (!found) return fail_field(b, fm_vec_str(&name, 0), err);
     if (source->id == FM_TYPE_INTERVAL_YM || source->id == FM_TYPE_INTERVAL_DT) {
         picked->kernel = source->id == FM_TYPE_INTERVAL_YM ? found->ym : found->dt;
-        if (!picked->kernel) return fail_field(b, fm_vec_str(&name, 0), err);
+        /* Only the fields that the type has. */
+        int unit = picked->kernel == interval_years_kernel     ? FM_UNIT_YEAR
+                   : picked->kernel == interval_months_kernel  ? FM_UNIT_MONTH
+                   : picked->kernel == interval_days_kernel    ? FM_UNIT_DAY
+                   : picked->kernel == interval_hours_kernel   ? FM_UNIT_HOUR
+                   : picked->kernel == interval_minutes_kernel ? FM_UNIT_MINUTE
+                                                               : FM_UNIT_SECOND;
+        if (!picked->kernel || unit < (int)source->unit_from || unit > (int)source->unit_to)
+            return fail_field(b, fm_vec_str(&name, 0), err);
         if (picked->kernel == interval_seconds_kernel) b->returns = fm_type_decimal(b->arena, 8, 6);
         else if (picked->kernel == interval_years_kernel || picked->kernel == interval_days_kernel)
             b->returns = fm_type_i32();

@@ -119,6 +119,14 @@ static fm_status bind_timestamp_seconds(fm_bind *b, fm_error *err)
 
 static const fm_type *date_type(void) { return fm_type_simple(FM_TYPE_DATE); }
 
+static fm_status bind_whole(fm_bind *b, fm_error *err)
+{
+    (void)err;
+    b->cast_args[0] = fm_type_i64();
+    b->returns = fm_type_timestamp();
+    return FM_OK;
+}
+
 #define ENTRY(ident, class, type, run, ...)                                                   \
     const fm_function fm_fn_##ident = {                                                       \
         .name = #ident, .args = {class, FM_ARG_END}, .args_min = 1, .args_max = 1, .returns = type, \
@@ -129,9 +137,9 @@ ENTRY(unix_millis, FM_ARG_TIMESTAMP, fm_type_i64, unix_millis, .doc = "Returns t
 ENTRY(unix_micros, FM_ARG_TIMESTAMP, fm_type_i64, unix_micros, .doc = "Returns the microseconds since 1970 UTC.");
 ENTRY(unix_date, FM_ARG_DATE, fm_type_i32, same_days, .doc = "Returns the days since 1970-01-01.");
 ENTRY(date_from_unix_date, FM_ARG_I32, date_type, same_days, .doc = "Returns the date that many days after 1970-01-01.");
-ENTRY(timestamp_millis, FM_ARG_I64, fm_type_timestamp, timestamp_millis, .can_fail = true,
+ENTRY(timestamp_millis, FM_ARG_INTEGRAL, NULL, timestamp_millis, .bind = bind_whole, .can_fail = true,
       .doc = "Returns the timestamp that many milliseconds after 1970 UTC.");
-ENTRY(timestamp_micros, FM_ARG_I64, fm_type_timestamp, timestamp_micros,
+ENTRY(timestamp_micros, FM_ARG_INTEGRAL, NULL, timestamp_micros, .bind = bind_whole,
       .doc = "Returns the timestamp that many microseconds after 1970 UTC.");
 ENTRY(timestamp_seconds, FM_ARG_NUMERIC, NULL, timestamp_seconds, .bind = bind_timestamp_seconds, .can_fail = true,
       .doc = "Returns the timestamp that many seconds after 1970 UTC.");

@@ -20,10 +20,29 @@ static fm_status overflow(fm_call *call)
                    "Overflow. If necessary set \"spark.sql.ansi.enabled\" to \"false\" to bypass this error.");
 }
 
+static bool is_interval(const fm_type *t)
+{
+    return t->id == FM_TYPE_INTERVAL_DT || t->id == FM_TYPE_INTERVAL_YM;
+}
+
+/* Numbers, text that is one, and intervals. */
 static fm_status bind_number(fm_bind *b, fm_error *err)
 {
-    (void)err;
-    b->returns = b->args[0]->type;
+    const fm_type *type = b->args[0]->type;
+    if (type->id == FM_TYPE_STRING || type->id == FM_TYPE_NULL) b->cast_args[0] = type = fm_type_f64();
+    b->returns = type;
+    if (fm_type_is_numeric(type) || is_interval(type)) return FM_OK;
+    return fm_fail_bind(b, err, "UNEXPECTED_INPUT_TYPE",
+                        "The first parameter requires the (\"NUMERIC\" or \"INTERVAL DAY TO SECOND\" or "
+                        "\"INTERVAL YEAR TO MONTH\") type, however it has the type %s.",
+                        type, NULL);
+}
+
+static fm_status bind_sign(fm_bind *b, fm_error *err)
+{
+    FM_TRY(bind_number(b, err));
+    if (!is_interval(b->returns)) b->cast_args[0] = fm_type_f64();
+    b->returns = fm_type_f64();
     return FM_OK;
 }
 
@@ -63,7 +82,7 @@ static fm_status abs_of(fm_call *call, const fm_vec *args, fm_vec *out)
             fm_vec_decimal_out(out)[i] = d < 0 ? -d : d;
         } else {
             fm_i128 n = read_int(x, i);
-            if (!write_int(out, i, n < 0 ? -n : n) && call->ansi) return overflow(call);
+            if (!write_int(out, i, n < 0 ? -n : n) && (call->ansi || is_interval(out->type))) return overflow(call);
         }
     }
     return FM_OK;
@@ -73,7 +92,7 @@ static fm_status sign_of(fm_call *call, const fm_vec *args, fm_vec *out)
 {
     (void)call;
     for (int32_t i = 0; i < out->len; i++) {
-        double x = fm_vec_f64(&args[0])[i];
+        double x = is_interval(args[0].type) ? (double)read_int(&args[0], i) : fm_vec_f64(&args[0])[i];
         fm_vec_f64_out(out)[i] = x > 0 ? 1 : x < 0 ? -1 : x; /* keeps 0.0, -0.0 and NaN */
     }
     return FM_OK;
@@ -81,54 +100,30 @@ static fm_status sign_of(fm_call *call, const fm_vec *args, fm_vec *out)
 
 /* ---- round, bround ----------------------------------------------------------------------------------------- */
 
+typedef enum rounding_mode { HALF_UP, HALF_EVEN, TO_CEILING, TO_FLOOR } rounding_mode;
+
 typedef struct rounding {
+    fm_picked picked;
     int32_t digits;
-    bool even;
+    rounding_mode mode;
 } rounding;
 
 /* x / 10^drop, rounded. */
-static fm_i128 round_digits(fm_i128 x, int drop, bool even)
+static fm_i128 round_digits(fm_i128 x, int drop, rounding_mode mode)
 {
     fm_i128 unit, q, r;
     if (drop <= 0) return x;
-    if (drop > 38) return 0;
+    if (drop > 38) return mode == TO_CEILING ? x > 0 : mode == TO_FLOOR ? -(x < 0) : 0;
     unit = fm_pow10_i128(drop);
     q = x / unit;
     r = x % unit;
+    if (mode == TO_CEILING) return q + (r > 0);
+    if (mode == TO_FLOOR) return q - (r < 0);
     if (r < 0) r = -r;
-    if (r > unit - r || (r == unit - r && (!even || q % 2))) q += x < 0 ? -1 : 1;
+    if (r > unit - r || (r == unit - r && (mode == HALF_UP || q % 2))) q += x < 0 ? -1 : 1;
     return q;
 }
 
-static fm_status bind_round(fm_bind *b, bool even, fm_error *err)
-{
-    const fm_type *t = b->args[0]->type;
-    rounding *r = fm_arena_one(b->arena, rounding);
-    if (!r) return fm_no_memory(b->arena, err);
-    *r = (rounding){0, even};
-    if (b->n_args > 1) {
-        fm_value v;
-        if (!fm_expr_is_constant(b->args[1]))
-            return fm_fail_bind(b, err, "NON_FOLDABLE_INPUT", "the input `scale` should be a foldable \"INT\" expression.",
-                                NULL, NULL);
-        FM_TRY(fm_eval_constant(b->arena, b->conf, b->args[1], &v, err));
-        if (!fm_vec_is_null(&v, 0)) r->digits = fm_vec_i32(&v)[0];
-    }
-    b->bound = r;
-    b->returns = t;
-    if (t->id == FM_TYPE_DECIMAL) {
-        int whole = t->precision - t->scale, d = r->digits;
-        /* Rounding 9.9 takes a digit more; below 0 the zeros at the end stay. */
-        int least = whole + 1;
-        int scale = d < 0 ? 0 : d < t->scale ? d : t->scale;
-        int precision = d < 0 ? (least > -d + 1 ? least : -d + 1) : least + scale;
-        b->returns = fm_type_decimal(b->arena, precision > 38 ? 38 : precision, scale);
-    }
-    return b->returns ? FM_OK : fm_no_memory(b->arena, err);
-}
-
-static fm_status bind_half_up(fm_bind *b, fm_error *err) { return bind_round(b, false, err); }
-static fm_status bind_half_even(fm_bind *b, fm_error *err) { return bind_round(b, true, err); }
 
 /* The digits of a shortest decimal text ("1.25E-5"), its exponent of ten, its sign. False: not a number. */
 static bool text_digits(fm_str text, fm_i128 *digits, int *exponent)
@@ -169,7 +164,7 @@ static double round_text(fm_str text, double x, const rounding *r)
     if (!text_digits(text, &digits, &exponent)) return x;
     drop = -r->digits - exponent;
     if (drop <= 0) return x;
-    digits = round_digits(digits, drop, r->even);
+    digits = round_digits(digits, drop, r->mode);
     rounded = (fm_str){number, fm_i64_text((int64_t)digits, number)};
     rounded = (fm_str){buffer, (size_t)snprintf(buffer, sizeof buffer, "%.*sE%d", FM_STR_ARG(rounded), -(int)r->digits)};
     return fm_text_to_double(rounded, &out) ? out : x;
@@ -189,12 +184,12 @@ static fm_status round_lanes(fm_call *call, const fm_vec *args, fm_vec *out)
             size_t len = fm_float_text(fm_vec_f32(x)[i], text);
             fm_vec_f32_out(out)[i] = (float)round_text((fm_str){text, len}, fm_vec_f32(x)[i], r);
         } else if (out->type->id == FM_TYPE_DECIMAL) {
-            fm_i128 d = round_digits(fm_vec_decimal(x)[i], x->type->scale - r->digits, r->even);
+            fm_i128 d = round_digits(fm_vec_decimal(x)[i], x->type->scale - r->digits, r->mode);
             if (r->digits < 0 && r->digits >= -38 && __builtin_mul_overflow(d, fm_pow10_i128(-r->digits), &d)) d = 0;
             fm_vec_decimal_out(out)[i] = d;
         } else {
             fm_i128 n = read_int(x, i);
-            if (r->digits < 0) n = round_digits(n, -r->digits, r->even);
+            if (r->digits < 0) n = round_digits(n, -r->digits, r->mode);
             if (r->digits < 0 && n) n *= fm_pow10_i128(-r->digits);
             if (!write_int(out, i, n) && call->ansi) return overflow(call);
         }
@@ -202,21 +197,45 @@ static fm_status round_lanes(fm_call *call, const fm_vec *args, fm_vec *out)
     return FM_OK;
 }
 
-/* ---- ceil, floor ------------------------------------------------------------------------------------------- */
-
-static fm_status bind_whole(fm_bind *b, fm_error *err)
+static fm_status bind_round(fm_bind *b, rounding_mode mode, fm_error *err)
 {
     const fm_type *t = b->args[0]->type;
-    b->returns = fm_type_i64();
-    if (t->id == FM_TYPE_DECIMAL)
-        b->returns = fm_type_decimal(b->arena, t->scale ? (t->precision - t->scale + 1 > 38 ? 38 : t->precision - t->scale + 1)
-                                                        : t->precision, 0);
-    else if (t->id == FM_TYPE_I64)
-        return FM_OK;
-    else
-        b->cast_args[0] = fm_type_f64();
+    rounding *r = fm_arena_one(b->arena, rounding);
+    if (!r) return fm_no_memory(b->arena, err);
+    *r = (rounding){.picked = {round_lanes}, .mode = mode};
+    if (mode >= TO_CEILING && t->id != FM_TYPE_DECIMAL) { /* as many digits are a matter of decimals */
+        int p, s;
+        fm_decimal_of_type(t->id == FM_TYPE_NULL ? fm_type_f64() : t, &p, &s);
+        t = fm_type_decimal(b->arena, p, s);
+        if (!t) return fm_no_memory(b->arena, err);
+        b->cast_args[0] = t;
+        b->nullable |= !b->conf->ansi;
+    }
+    if (b->n_args > 1) {
+        fm_value v;
+        if (!fm_expr_is_constant(b->args[1]))
+            return fm_fail_bind(b, err, "NON_FOLDABLE_INPUT", "the input `scale` should be a foldable \"INT\" expression.",
+                                NULL, NULL);
+        FM_TRY(fm_eval_constant(b->arena, b->conf, b->args[1], &v, err));
+        if (!fm_vec_is_null(&v, 0)) r->digits = fm_vec_i32(&v)[0];
+    }
+    b->bound = r;
+    b->returns = t;
+    if (t->id == FM_TYPE_DECIMAL) {
+        int whole = t->precision - t->scale, d = r->digits;
+        /* Rounding 9.9 takes a digit more; below 0 the zeros at the end stay. */
+        int least = whole + 1;
+        int scale = d < 0 ? 0 : d < t->scale ? d : t->scale;
+        int precision = d < 0 ? (least > -d + 1 ? least : -d + 1) : least + scale;
+        b->returns = fm_type_decimal(b->arena, precision > 38 ? 38 : precision, scale);
+    }
     return b->returns ? FM_OK : fm_no_memory(b->arena, err);
 }
+
+static fm_status bind_half_up(fm_bind *b, fm_error *err) { return bind_round(b, HALF_UP, err); }
+static fm_status bind_half_even(fm_bind *b, fm_error *err) { return bind_round(b, HALF_EVEN, err); }
+
+/* ---- ceil, floor ------------------------------------------------------------------------------------------- */
 
 static int64_t whole_of_f64(double x)
 {
@@ -254,17 +273,41 @@ static fm_status floor_of(fm_call *call, const fm_vec *args, fm_vec *out)
     return whole(args, out, false);
 }
 
-#define NUMBER .args = {FM_ARG_NUMERIC, FM_ARG_END}, .args_min = 1, .args_max = 1, .nulls = FM_NULLS_STRICT
+static fm_status bind_whole(fm_bind *b, rounding_mode mode, fm_error *err)
+{
+    const fm_type *t = b->args[0]->type;
+    if (b->n_args > 1) return bind_round(b, mode, err);
+    fm_picked *picked = fm_arena_one(b->arena, fm_picked);
+    if (!picked) return fm_no_memory(b->arena, err);
+    picked->kernel = mode == TO_CEILING ? ceil_of : floor_of;
+    b->bound = picked;
+    b->returns = fm_type_i64();
+    if (t->id == FM_TYPE_DECIMAL)
+        b->returns = fm_type_decimal(b->arena, t->scale ? (t->precision - t->scale + 1 > 38 ? 38 : t->precision - t->scale + 1)
+                                                        : t->precision, 0);
+    else if (t->id == FM_TYPE_I64)
+        return FM_OK;
+    else
+        b->cast_args[0] = fm_type_f64();
+    return b->returns ? FM_OK : fm_no_memory(b->arena, err);
+}
+
+static fm_status bind_ceil(fm_bind *b, fm_error *err) { return bind_whole(b, TO_CEILING, err); }
+static fm_status bind_floor(fm_bind *b, fm_error *err) { return bind_whole(b, TO_FLOOR, err); }
+
+#define NUMBER .args = {FM_ARG_ANY, FM_ARG_END}, .args_min = 1, .args_max = 1, .nulls = FM_NULLS_STRICT
+#define WHOLE .args = {FM_ARG_NUMERIC, FM_ARG_I32, FM_ARG_END}, .args_min = 1, .args_max = 2, .nulls = FM_NULLS_STRICT, \
+    .kernel = fm_run_picked, .can_fail = true
 #define ROUNDS .args = {FM_ARG_NUMERIC, FM_ARG_I32, FM_ARG_END}, .args_min = 1, .args_max = 2, .nulls = FM_NULLS_STRICT, \
-    .can_fail = true, .kernel = round_lanes, .shown = {NULL, "0"}
+    .can_fail = true, .kernel = fm_run_picked, .shown = {NULL, "0"}
 
 const fm_function fm_fn_abs = {
     .name = "abs", NUMBER, .bind = bind_number, .kernel = abs_of, .can_fail = true, .usage = "abs(x)",
     .doc = "Returns x without its sign.", .since = "1.2.0",
 };
 const fm_function fm_fn_sign = {
-    .name = "sign", .aliases = {"signum"}, .args = {FM_ARG_F64, FM_ARG_END}, .args_min = 1, .args_max = 1,
-    .returns = fm_type_f64, .kernel = sign_of, .nulls = FM_NULLS_STRICT, .usage = "sign(x)", .doc = "Returns -1.0, 0.0 or 1.0.",
+    .name = "sign", .aliases = {"signum"}, NUMBER, .bind = bind_sign,
+    .kernel = sign_of, .usage = "sign(x)", .doc = "Returns -1.0, 0.0 or 1.0.",
     .since = "1.4.0",
 };
 const fm_function fm_fn_round = {
@@ -276,10 +319,10 @@ const fm_function fm_fn_bround = {
     .doc = "Rounds, halves to even.", .since = "2.0.0",
 };
 const fm_function fm_fn_ceil = {
-    .name = "ceil", .aliases = {"ceiling"}, NUMBER, .bind = bind_whole, .kernel = ceil_of, .usage = "ceil(x)",
+    .name = "ceil", .aliases = {"ceiling"}, WHOLE, .bind = bind_ceil, .usage = "ceil(x[, digits])",
     .doc = "Returns the smallest whole number not below x.", .since = "1.4.0",
 };
 const fm_function fm_fn_floor = {
-    .name = "floor", NUMBER, .bind = bind_whole, .kernel = floor_of, .usage = "floor(x)",
+    .name = "floor", WHOLE, .bind = bind_floor, .usage = "floor(x[, digits])",
     .doc = "Returns the largest whole number not above x.", .since = "1.4.0",
 };

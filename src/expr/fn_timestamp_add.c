@@ -29,12 +29,13 @@ static const unit units[] = {
     {"YEAR", 0, 12, true},
 };
 
-static fm_status bind_unit(fm_bind *b, fm_error *err)
+static fm_status bind_unit(fm_bind *b, bool with_day_of_year, fm_error *err)
 {
     fm_value name;
     FM_TRY(fm_eval_constant_of(b, 0, &name, err));
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
-        if (!fm_vec_is_null(&name, 0) && fm_str_eq_ci(fm_vec_str(&name, 0), fm_str_c(units[i].name))) {
+        if (!fm_vec_is_null(&name, 0) && fm_str_eq_ci(fm_vec_str(&name, 0), fm_str_c(units[i].name)) &&
+            (with_day_of_year || strcmp(units[i].name, "DAYOFYEAR"))) {
             b->bound = &units[i];
             return FM_OK;
         }
@@ -48,7 +49,7 @@ static fm_status bind_unit(fm_bind *b, fm_error *err)
 
 static fm_status bind_add(fm_bind *b, fm_error *err)
 {
-    FM_TRY(bind_unit(b, err));
+    FM_TRY(bind_unit(b, true, err));
     b->returns = b->args[2]->type->id == FM_TYPE_TIMESTAMP_NTZ ? b->args[2]->type : fm_type_timestamp();
     b->cast_args[2] = b->returns;
     return FM_OK;
@@ -76,19 +77,18 @@ static fm_status timestampadd(fm_call *call, const fm_vec *args, fm_vec *out)
     return FM_OK;
 }
 
-/* Whole months from a to b, both local clocks. */
+/* Whole months from a to b, both local clocks. As java.time counts: a last day that is not full is left out first. */
 static int64_t months_between(int64_t a_us, int64_t b_us)
 {
-    int32_t year[2], month[2], day[2];
-    int64_t clock[2] = {a_us, b_us}, rest[2], months;
+    int32_t year[2], month[2], day[2], days[2] = {fm_day_of_us(a_us), fm_day_of_us(b_us)};
+    int64_t a_clock = fm_floor_mod(a_us, FM_US_PER_DAY), b_clock = fm_floor_mod(b_us, FM_US_PER_DAY), packed[2];
+    if (days[1] > days[0] && b_clock < a_clock) days[1]--;
+    else if (days[1] < days[0] && b_clock > a_clock) days[1]++;
     for (int k = 0; k < 2; k++) {
-        fm_civil_from_days(fm_day_of_us(clock[k]), &year[k], &month[k], &day[k]);
-        rest[k] = day[k] * FM_US_PER_DAY + fm_floor_mod(clock[k], FM_US_PER_DAY);
+        fm_civil_from_days(days[k], &year[k], &month[k], &day[k]);
+        packed[k] = ((int64_t)year[k] * 12 + month[k]) * 32 + day[k];
     }
-    months = ((int64_t)year[1] * 12 + month[1]) - ((int64_t)year[0] * 12 + month[0]);
-    if (months > 0 && rest[1] < rest[0]) months--;
-    if (months < 0 && rest[1] > rest[0]) months++;
-    return months;
+    return (packed[1] - packed[0]) / 32;
 }
 
 static fm_status timestampdiff(fm_call *call, const fm_vec *args, fm_vec *out)
@@ -116,7 +116,7 @@ static fm_status timestampdiff(fm_call *call, const fm_vec *args, fm_vec *out)
 
 static fm_status bind_diff(fm_bind *b, fm_error *err)
 {
-    FM_TRY(bind_unit(b, err));
+    FM_TRY(bind_unit(b, false, err));
     b->returns = fm_type_i64();
     return FM_OK;
 }

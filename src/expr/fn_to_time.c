@@ -104,6 +104,13 @@ static fm_status try_cast(fm_call *call, const fm_vec *args, fm_vec *out)
     return fm_cast_run(&args[0], call->expr->type, FM_CAST_TRY, call->conf, call->arena, out, call->err);
 }
 
+/* A cast of the text that was made of the argument. */
+static fm_status cast_text(fm_call *call, const fm_vec *args, fm_vec *out)
+{
+    return fm_cast_run(&args[0], call->expr->type, call->ansi ? FM_CAST_ANSI : FM_CAST_LEGACY, call->conf, call->arena,
+                       out, call->err);
+}
+
 static fm_status now_seconds(fm_call *call, const fm_vec *args, fm_vec *out)
 {
     (void)args;
@@ -114,14 +121,15 @@ static fm_status now_seconds(fm_call *call, const fm_vec *args, fm_vec *out)
 
 /* --- binding ----------------------------------------------------------------------------------------- */
 
-static fm_status bind_pattern(fm_bind *b, int32_t i, const fm_time_format **format, fm_error *err)
+static fm_status bind_pattern(fm_bind *b, int32_t i, bool parses, const fm_time_format **format, fm_error *err)
 {
     fm_value pattern;
     *format = NULL;
     if (!fm_bind_is_constant(b, i)) return FM_OK;
     FM_TRY(fm_eval_constant_of(b, i, &pattern, err));
     if (fm_vec_is_null(&pattern, 0)) return FM_OK; /* strict: the kernel sees no valid lane */
-    return fm_time_format_new(b->arena, fm_vec_str(&pattern, 0), format, err);
+    FM_TRY(fm_time_format_new(b->arena, fm_vec_str(&pattern, 0), format, err));
+    return parses ? fm_time_format_for_parsing(*format, err) : FM_OK;
 }
 
 static fm_status fail_argument(const fm_bind *b, fm_error *err)
@@ -146,12 +154,14 @@ static fm_status bind_to(fm_bind *b, const fm_type *type, bool try, fm_error *er
     if (!p->fails) b->nullable = true;
     if (b->n_args == 2 && text) {
         p->picked.kernel = type->id == FM_TYPE_DATE ? parse_date : parse_pattern;
-        return bind_pattern(b, 1, &p->format, err);
+        return bind_pattern(b, 1, true, &p->format, err);
     }
-    if (!fm_cast_exists(from, type, b->conf->ansi) ||
-        (fm_type_is_numeric(from) && type->id != FM_TYPE_TIMESTAMP))
-        return fail_argument(b, err);
-    if (try && text) {
+    if (from->id != FM_TYPE_NULL && from->id != FM_TYPE_DATE && !fm_type_is_timestamp(from) && !text &&
+        (!fm_type_is_numeric(from) || type->id != FM_TYPE_TIMESTAMP)) {
+        if (fm_type_is_nested(from)) return fail_argument(b, err);
+        b->cast_args[0] = fm_type_string(); /* any other value is read as its text */
+        p->picked.kernel = try ? try_cast : cast_text;
+    } else if (try && text) {
         p->picked.kernel = try_cast;
     } else {
         b->cast_args[0] = type;
@@ -199,7 +209,7 @@ static fm_status bind_unix(fm_bind *b, fm_error *err)
     if (!p->fails) b->nullable = true;
     if (from->id == FM_TYPE_STRING) {
         p->picked.kernel = parse_seconds;
-        if (b->n_args == 2) return bind_pattern(b, 1, &p->format, err);
+        if (b->n_args == 2) return bind_pattern(b, 1, true, &p->format, err);
         return fm_time_format_new(b->arena, FM_STR("yyyy-MM-dd HH:mm:ss"), &p->format, err);
     }
     if (from->id != FM_TYPE_DATE && !fm_type_is_timestamp(from) && from->id != FM_TYPE_NULL)
@@ -250,7 +260,7 @@ static fm_status bind_print(fm_bind *b, fm_error *err)
     if (!p) return fm_no_memory(b->arena, err);
     b->bound = p;
     b->returns = fm_type_string();
-    if (b->n_args == 2) return bind_pattern(b, 1, &p->format, err);
+    if (b->n_args == 2) return bind_pattern(b, 1, false, &p->format, err);
     return fm_time_format_new(b->arena, FM_STR("yyyy-MM-dd HH:mm:ss"), &p->format, err);
 }
 

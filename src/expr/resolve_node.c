@@ -19,9 +19,21 @@ static fm_status to_bool(fm_arena *arena, const fm_session_conf *conf, const fm_
                             e->type, NULL);
 }
 
+static bool may_be_bool(const fm_session_conf *conf, const fm_type *t)
+{
+    return t->id == FM_TYPE_BOOL || t->id == FM_TYPE_NULL || (t->id == FM_TYPE_STRING && conf->ansi);
+}
+
 static fm_status resolve_logic(fm_arena *arena, const fm_session_conf *conf, fm_expr *e,
                                fm_error *err)
 {
+    if (e->n_args == 2) { /* sides of two types are told so, whatever they are */
+        const fm_type *x = e->args[0]->type, *y = e->args[1]->type;
+        if ((!may_be_bool(conf, x) || !may_be_bool(conf, y)) && !fm_type_eq(x, y))
+            return fm_fail_mismatch(err, e, "BINARY_OP_DIFF_TYPES",
+                                    "the left and right operands of the binary operator have incompatible types (%s and %s).",
+                                    x, y);
+    }
     for (int32_t i = 0; i < e->n_args; i++)
         FM_TRY(to_bool(arena, conf, e, e->args[i], &e->args[i], err));
     e->type = fm_type_bool();

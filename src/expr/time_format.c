@@ -1,6 +1,6 @@
 /* expr/time_format.c: date patterns of java.time as Spark takes them: compiling and printing.
  *
- * Letters  G y u M L d D Q q E F a H h K k m s S V z O X x Z, text in quotes, [optional parts]. y is the year that
+ * Letters  G y M L d D Q q E F a H h K k m s S V z O X x Z, text in quotes, [optional parts]. y is the year that
  *          may be negative (java's u) unless the pattern has an era. A run of a letter is one item; its length
  *          is the width or the style: M 1, MM 01, MMM Jan, MMMM January.
  * Rule     Spark, DateTimeFormatterHelper: week-based letters and narrow styles are refused. */
@@ -8,8 +8,8 @@
 
 /* --- compiling --------------------------------------------------------------------------------------- */
 
-static const char letters[] = "GyuMLdDQqEFaHhKkmsSVzOXxZ";
-static const char week_letters[] = "YWw";
+static const char letters[] = "GyMLdDQqEFaHhKkmsSVzOXxZ";
+static const char week_letters[] = "YWwuec";
 
 static fm_status fail_letter(fm_str pattern, char c, fm_error *err)
 {
@@ -35,8 +35,7 @@ static bool length_fits(char c, int n)
     case 'E':
     case 'Q':
     case 'q': return n <= 4;
-    case 'y': return n <= 10;
-    case 'u': return n <= 10 && n != 5;
+    case 'y': return n <= 6;
     case 'F':
     case 'a': return n == 1;
     case 'D': return n <= 3;
@@ -146,6 +145,38 @@ static fm_status compile(compiler *c)
     return FM_OK;
 }
 
+/* Whether java.text.SimpleDateFormat, which Spark used before 3.0, takes the pattern. */
+static bool legacy_takes(fm_str p)
+{
+    bool quoted = false;
+    for (size_t i = 0; i < p.len; i++) {
+        char c = p.ptr[i];
+        if (c == '\'') quoted = !quoted;
+        if (quoted || !is_letter(c)) continue;
+        if (!strchr("GyYMLwWDdFEuaHkKhmsSzZX", c)) return false;
+        if (c == 'X' && i + 3 < p.len && p.ptr[i + 1] == 'X' && p.ptr[i + 2] == 'X' && p.ptr[i + 3] == 'X') return false;
+    }
+    return !quoted;
+}
+
+static fm_status fail_recognition(fm_str pattern, fm_error *err)
+{
+    return fm_fail(err, FM_INVALID, "INCONSISTENT_BEHAVIOR_CROSS_VERSION.DATETIME_PATTERN_RECOGNITION",
+                   "You may get a different result due to the upgrading to Spark >= 3.0: Fail to recognize '%.*s' pattern "
+                   "in the DateTimeFormatter. Write a pattern of the letters that are in use now: y M d H h m s S E a z X.",
+                   FM_STR_ARG(pattern));
+}
+
+fm_status fm_time_format_for_parsing(const fm_time_format *f, fm_error *err)
+{
+    for (int32_t i = 0; i < f->n; i++) {
+        char c = f->items[i].letter;
+        if (c == 'E' || c == 'F' || c == 'Q' || c == 'q')
+            return legacy_takes(f->text) ? fail_recognition(f->text, err) : fail_letter(f->text, c, err);
+    }
+    return FM_OK;
+}
+
 fm_status fm_time_format_new(fm_arena *arena, fm_str pattern, const fm_time_format **out, fm_error *err)
 {
     fm_time_format *f = fm_arena_one(arena, fm_time_format);
@@ -154,9 +185,10 @@ fm_status fm_time_format_new(fm_arena *arena, fm_str pattern, const fm_time_form
     f->text = fm_arena_str(arena, pattern);
     f->items = fm_arena_array(arena, fm_time_item, pattern.len * 2 + 1);
     if (!f->items || (pattern.len && !f->text.ptr)) return fm_no_memory(arena, err);
-    FM_TRY(compile(&c));
-    *out = f;
-    return FM_OK;
+    fm_status st = compile(&c);
+    if (st == FM_INVALID && legacy_takes(pattern)) return fail_recognition(pattern, err);
+    if (st == FM_OK) *out = f;
+    return st;
 }
 
 /* --- printing ---------------------------------------------------------------------------------------- */

@@ -25,6 +25,9 @@ typedef struct fm_time_zone_found {
     int32_t offset_s;
     fm_str region;
 } fm_time_zone_found;
+/* Whether the pattern may be parsed by: day names and quarters are printed only. INCONSISTENT_BEHAVIOR_CROSS_VERSION.
+ * DATETIME_PATTERN_RECOGNITION, or INVALID_DATETIME_PATTERN.ILLEGAL_CHARACTER. */
+fm_status fm_time_format_for_parsing(const fm_time_format *f, fm_error *err);
 /* The clock a text names, before its zone is applied. */
 bool fm_time_format_parse_local(const fm_time_format *f, fm_str text, int64_t *local_us,
                                 fm_time_zone_found *zone);

@@ -31,6 +31,9 @@ static fm_status read_options(const fm_bind *b, int32_t i, fm_options *out, fm_e
     *out = (fm_options){0};
     if (i >= b->n_args) return FM_OK;
     bool is_map = b->args[i]->type->id == FM_TYPE_MAP && fm_type_is_view(b->args[i]->type->fields[0].type) && fm_type_is_view(b->args[i]->type->fields[1].type);
+    bool is_function = b->args[i]->kind == FM_EXPR_CALL && b->args[i]->function && strcmp(b->args[i]->function->name, "map") == 0;
+    if (!is_map && is_function)
+        return fm_fail_at(err, FM_INVALID, "INVALID_OPTIONS.NON_STRING_TYPE", b->pos.line, b->pos.column, "The options of `%.*s` must be a map of texts to texts: map('name', 'value', ...).", FM_STR_ARG(b->name));
     if (!is_map || !fm_expr_is_constant(b->args[i])) {
         return fm_fail_at(err, FM_INVALID, "INVALID_OPTIONS.NON_MAP_FUNCTION", b->pos.line, b->pos.column, "The options of `%.*s` must be map('name', 'value', ...).", FM_STR_ARG(b->name));
     }

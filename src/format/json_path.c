@@ -42,13 +42,8 @@ static void skip_blanks(path_parser *p)
 static bool take(path_parser *p, const char *text)
 {
     size_t len = strlen(text);
-    const char *from = p->at;
 
-    skip_blanks(p);
-    if ((size_t)(p->end - p->at) < len || memcmp(p->at, text, len) != 0) {
-        p->at = from;
-        return false;
-    }
+    if ((size_t)(p->end - p->at) < len || memcmp(p->at, text, len) != 0) return false;
     p->at += len;
     return true;
 }
@@ -124,8 +119,12 @@ fm_status fm_json_path_new(fm_arena *arena, fm_str path, const fm_json_path **ou
                           fm_arena_array(arena, step, copy.len * 2 + 2), 0};
     if (!parser.steps) return fm_no_memory(arena, err);
     p->valid = take(&parser, "$");
-    for (skip_blanks(&parser); p->valid && parser.at < parser.end; skip_blanks(&parser))
+    while (p->valid && parser.at < parser.end) {
         p->valid = take_step(&parser);
+        const char *behind = parser.at;
+        skip_blanks(&parser); /* they may stand before a name and at the end only */
+        if (parser.at < parser.end) parser.at = behind;
+    }
     p->n = parser.n;
     p->steps = parser.steps;
     *out = p;
