@@ -19,6 +19,7 @@
 #ifndef FM_EXEC_GROUP_H
 #define FM_EXEC_GROUP_H
 
+#include "base/checked.h"
 #include "exec/exec_impl.h"
 
 typedef enum fm_group_kind {
@@ -149,6 +150,13 @@ void fm_group_part_stats(const fm_group_part *part, fm_op_stats *out);
 
 /* The input is over: emits and evicts as the mode wants. arena: reset between the batches that go out. */
 fm_status fm_group_finish(fm_group_part *part, const fm_op_batch *mb, fm_arena *arena, const fm_emit *out, fm_error *err);
+/* The end of the window of a start. Beyond the calendar it is the last µs but one, as FM_STATE_NO_TIME is none. */
+static inline int64_t fm_group_end(int64_t start_us, int64_t duration_us)
+{
+    int64_t end_us = fm_add_sat_i64(start_us, duration_us);
+
+    return end_us == FM_STATE_NO_TIME ? end_us - 1 : end_us;
+}
 /* Gives out n groups: their times (ends of windows, or timestamps), keys and values. */
 fm_status fm_group_emit(const fm_group_spec *spec, const int64_t *times, const fm_key *keys, char *const *values, int32_t n,
                         fm_arena *arena, const fm_emit *out, fm_error *err);

@@ -50,7 +50,8 @@ static void floor_all(const int64_t *restrict us, int32_t n, int64_t zero_us, in
     }
 }
 
-static int64_t clamped(fm_i128 x) { return x < INT64_MIN ? INT64_MIN : x > INT64_MAX ? INT64_MAX : (int64_t)x; }
+/* Never FM_STATE_NO_TIME. */
+static int64_t clamped(fm_i128 x) { return x < INT64_MIN ? INT64_MIN : x >= INT64_MAX ? INT64_MAX - 1 : (int64_t)x; }
 
 int64_t fm_window_end(const fm_window_spec *w, int64_t window)
 {
@@ -224,7 +225,7 @@ static fm_status keep_late_row(fm_group_input *input, const fm_op_batch *mb, con
     const fm_op_watermarks *marks = &mb->watermarks[spec->operator_id];
     const fm_vec *rows = &f->in->columns[spec->late_column];
     int64_t watermark_us = spec->by_event ? marks->evict_us : marks->late_us;
-    int64_t end_us = spec->kind == FM_GROUP_TUMBLING ? fm_add_sat_i64(f->times[i], w->duration_us) : f->ends ? f->ends[i] : 0;
+    int64_t end_us = spec->kind == FM_GROUP_TUMBLING ? fm_group_end(f->times[i], w->duration_us) : f->ends ? f->ends[i] : 0;
     int64_t event_us = spec->event_column >= 0 ? fm_vec_i64(&f->in->columns[spec->event_column])[i] : end_us;
 
     if (spec->kind != FM_GROUP_SLIDING) {

@@ -64,7 +64,7 @@ static int64_t end_of(const fm_group_spec *spec, const fm_state_bucket *bucket)
 {
     int64_t time_us = fm_state_bucket_time(bucket);
 
-    return spec->kind == FM_GROUP_TUMBLING ? fm_add_sat_i64(time_us, spec->window.duration_us) : time_us;
+    return spec->kind == FM_GROUP_TUMBLING ? fm_group_end(time_us, spec->window.duration_us) : time_us;
 }
 
 static fm_status emit_bucket(const fm_group_part *part, fm_state_bucket *bucket, bool touched_only, fm_arena *arena, const fm_emit *out, fm_error *err)

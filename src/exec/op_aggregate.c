@@ -209,7 +209,7 @@ static int32_t part_windows(const fm_group_part *part, fm_op_window *out, int32_
     for (int32_t i = 0; got < n && (bucket = fm_state_bucket_nth(part->state, i)); i++) {
         int64_t end_us = fm_state_bucket_time(bucket);
         if (end_us == FM_STATE_NO_TIME) continue;
-        if (spec->kind == FM_GROUP_TUMBLING) end_us = fm_add_sat_i64(end_us, spec->window.duration_us);
+        if (spec->kind == FM_GROUP_TUMBLING) end_us = fm_group_end(end_us, spec->window.duration_us);
         out[got++] = (fm_op_window){end_us - spec->window.duration_us, end_us, fm_state_bucket_rows(bucket)};
     }
     return got;

@@ -1,5 +1,7 @@
 /* exec/op_window.c: assigns rows to the windows of their event time: a row is repeated for each, with a column
  * window STRUCT<start, end>. Rows without a time belong to no window and are dropped. Rule: semantics 4.1. */
+#include "base/checked.h"
+#include "base/limits.h"
 #include "exec/exec_impl.h"
 
 typedef struct window_op {
@@ -9,13 +11,17 @@ typedef struct window_op {
     int32_t per_row;     /* windows a row may be in */
 } window_op;
 
-/* The latest window start that is <= t; remainders round towards minus infinity. */
+/* The latest window start that is <= t; remainders round towards minus infinity. Times at the ends of the calendar have
+ * windows that reach beyond it: those are cut off there. */
 static int64_t last_start(const fm_window_spec *w, int64_t t)
 {
     int64_t r = (int64_t)(((fm_i128)t - w->start_us) % w->slide_us);
 
-    return t - (r < 0 ? r + w->slide_us : r);
+    return fm_add_sat_i64(t, -(r < 0 ? r + w->slide_us : r));
 }
+
+/* b - a, which is >= 0; the full range of times is more than int64_t holds. */
+static uint64_t distance(int64_t a, int64_t b) { return (uint64_t)b - (uint64_t)a; }
 
 /* Hands on rows[n] of `in` with their windows. */
 static fm_status give(window_op *self, const fm_batch *in, const int32_t *rows, const int64_t *starts, int32_t n,
@@ -33,7 +39,7 @@ static fm_status give(window_op *self, const fm_batch *in, const int32_t *rows, 
     else FM_TRY(fm_batch_gather(in, rows, n, arena, &picked, err));
     for (int32_t i = 0; i < n; i++) {
         from[i] = starts[i];
-        to[i] = starts[i] + self->spec.duration_us;
+        to[i] = fm_add_sat_i64(starts[i], self->spec.duration_us);
     }
     memcpy(columns, picked->columns, (size_t)n_in * sizeof *columns);
     ends[0] = (fm_vec){.type = time_type, .len = n, .values = from};
@@ -61,13 +67,13 @@ static fm_status window_push(fm_op *op, const fm_op_batch *mb, int32_t input, co
     for (int32_t i = 0; i < in->rows; i++) {
         if (fm_vec_is_null(&time, i)) continue;
         /* Rows come nearly in order: most stand in the window of the row before, and need no division. */
-        if (!known || us[i] < known_start || us[i] - known_start >= self->spec.slide_us) {
+        if (!known || us[i] < known_start || distance(known_start, us[i]) >= (uint64_t)self->spec.slide_us) {
             known_start = last_start(&self->spec, us[i]);
             known = true;
         }
         int64_t start = known_start;
-        for (int32_t k = 0; k < self->per_row; k++, start -= self->spec.slide_us) {
-            if (us[i] - start >= self->spec.duration_us) break; /* the slide does not divide the duration */
+        for (int32_t k = 0; k < self->per_row; k++, start = fm_add_sat_i64(start, -self->spec.slide_us)) {
+            if (distance(start, us[i]) >= (uint64_t)self->spec.duration_us || (k && start == INT64_MIN)) break; /* the slide does not divide the duration */
             if (n == cap) {
                 FM_TRY(give(self, in, rows, starts, n, time.type, arena, out, err));
                 n = 0;
@@ -91,7 +97,7 @@ fm_status fm_op_window_new(fm_tree *tree, const fm_plan *plan, fm_op **out, fm_e
     fm_assert(plan->n_output == plan->children[0]->n_output + 1 && plan->output[plan->n_output - 1].id == plan->window_id);
     self->spec = *w;
     int64_t per_row = w->duration_us / w->slide_us + (w->duration_us % w->slide_us != 0);
-    if (per_row > 1000000) return fm_fail(err, FM_LIMIT, "FLOODMARK_TOO_MANY_WINDOWS", "Each row would stand in %lld windows; a million is the most. Slide by a longer step.", (long long)per_row);
+    fm_assert(per_row <= FM_WINDOWS_OF_ROW_MAX + 1); /* the analyzer checks */
     self->per_row = (int32_t)per_row;
     FM_TRY(fm_tree_eval(tree, plan->exprs[0], plan->children[0], &self->time, err));
     *out = &self->base;

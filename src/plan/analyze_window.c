@@ -9,6 +9,7 @@
 #include <inttypes.h>
 
 #include "base/checked.h"
+#include "base/limits.h"
 #include "base/time_text.h"
 #include "expr/cast.h"
 #include "expr/coerce.h"
@@ -131,6 +132,11 @@ static fm_status check_window(const fm_analyzer *an, const fm_expr *call, fm_win
     if (w->slide_us <= 0) return fail_value(call, "slide_duration", w->slide_us, err);
     if (w->slide_us > w->duration_us) {
         return fail_constraint(call, "slide_duration", w->slide_us, "<=", "window_duration", w->duration_us, err);
+    }
+    if (w->duration_us / w->slide_us > FM_WINDOWS_OF_ROW_MAX) {
+        return fm_fail_at(err, FM_LIMIT, "FLOODMARK_TOO_MANY_WINDOWS", call->pos.line, call->pos.column,
+                          "Each row would stand in %" PRId64 " windows; %d is the most. Slide by a longer step.",
+                          w->duration_us / w->slide_us, FM_WINDOWS_OF_ROW_MAX);
     }
     if (an->beyond_spark) w->start_us %= w->slide_us;
     else if (start >= w->slide_us) {
