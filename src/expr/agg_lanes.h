@@ -24,9 +24,9 @@ static inline const uint8_t *fm_agg_live(const fm_vec *args, int32_t n_args, con
     if (all) return NULL;
     for (int32_t i = 0; i < n; i++) buffer[i] = keep ? keep[from + i] != 0 : 1;
     for (int32_t a = 0; a < n_args; a++) {
-        if (args[a].type->id == FM_TYPE_NULL) memset(buffer, 0, (size_t)n);
-        if (!args[a].validity) continue;
-        for (int32_t i = 0; i < n; i++) buffer[i] &= fm_bit_get(args[a].validity, from + i);
+        bool is_null = args[a].type->id == FM_TYPE_NULL;
+        if (!args[a].validity && !is_null) continue;
+        for (int32_t i = 0; i < n; i++) buffer[i] &= !is_null && fm_bit_get(args[a].validity, from + i);
     }
     return buffer;
 }
