@@ -10,6 +10,7 @@
 #include "expr/eval_internal.h"
 #include "expr/resolve_text.h"
 
+extern const fm_generator fm_generator_range; /* generator_range.c: not in the table, since only FROM range() makes it */
 extern const fm_generator fm_generator_explode, fm_generator_inline, fm_generator_posexplode,
     fm_generator_stack;
 
@@ -43,6 +44,8 @@ const fm_generator *fm_generator_find(fm_str name, bool *outer)
 {
     for (int i = 0; i < GENERATOR_COUNT; i++)
         if (is_named(table[i], name, outer)) return table[i];
+    *outer = false;
+    if (fm_str_eq(name, fm_str_c(fm_generator_range.name))) return &fm_generator_range;
     for (int i = 0; fm_json_generator_table[i]; i++)
         if (is_named(fm_json_generator_table[i], name, outer)) return fm_json_generator_table[i];
     return NULL;
@@ -284,7 +287,7 @@ static fm_status bind_stack(fm_bind *b, fm_error *err)
     if (!fm_expr_is_constant(b->args[0]))
         return fm_fail_bind(b, err, "NON_FOLDABLE_INPUT",
                             "the input `n` should be a foldable \"INT\" expression.", NULL, NULL);
-    if (!fm_type_implicit(b->conf, b->args[0]->type, fm_type_i32()))
+    if (!fm_type_implicit(b->conf, b->args[0]->type, fm_type_i32()) || b->args[0]->type->id == FM_TYPE_NULL)
         return fm_fail_arg_type(b, 0, "\"INT\"", err);
     FM_TRY(fm_expr_cast(b->arena, b->conf, b->args[0], fm_type_i32(), false, false, &count, err));
     FM_TRY(fm_eval_constant(b->arena, b->conf, count, &n, err));

@@ -34,6 +34,9 @@ typedef struct fm_generator_bound {
     const void *own;       /* what bind of the entry made */
 } fm_generator_bound;
 
+/* What FROM range(...) becomes: no function that can be called by name. */
+#define FM_GENERATOR_RANGE "range()"
+
 /* By name, any case, _outer forms included; NULL when it is no generator. */
 const fm_generator *fm_generator_find(fm_str name, bool *outer);
 const fm_generator *const *fm_generators(int *n);

@@ -1,7 +1,7 @@
 /* format/fn_json.c: the SQL functions over JSON text: from_json, to_json, get_json_object. They stand here and not in
  * src/expr, since they need the JSON reader; src/expr finds them through the two tables at the end. */
 #include "expr/eval.h"
-#include "expr/generator.h"
+#include "format/fn_json.h"
 #include "format/json.h"
 
 /* ---- Constant arguments ------------------------------------------------------------------------------------ */
@@ -183,5 +183,7 @@ static const fm_function fn_get_json_object = {
     .doc = "Returns the part of a JSON text that a path names, as text.", .since = "1.5.0",
 };
 
-const fm_function *const fm_json_function_table[] = {&fn_from_json, &fn_get_json_object, &fn_to_json, NULL};
-const fm_generator *const fm_json_generator_table[] = {NULL};
+const fm_function *const fm_json_function_table[] = {
+    &fn_from_json, &fn_get_json_object, &fm_fn_json_array_length, &fm_fn_json_object_keys, &fn_to_json, NULL,
+};
+const fm_generator *const fm_json_generator_table[] = {&fm_generator_json_tuple, NULL};

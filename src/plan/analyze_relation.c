@@ -183,15 +183,15 @@ fm_status fm_analyze_relation(fm_analyzer *an, const fm_plan *p, fm_plan **out, 
     return read_node(an, p, table, name, streaming, out, err);
 }
 
-/* FROM explode(...): rows without a table. */
-static fm_status generator_function(fm_analyzer *an, const fm_plan *p, fm_plan **out, fm_error *err)
+/* FROM explode(...), range(...): rows without a table. */
+static fm_status generator_function(fm_analyzer *an, const fm_plan *p, fm_str generator, fm_plan **out, fm_error *err)
 {
     fm_plan *one = fm_plan_new(an->arena, FM_PLAN_ONE_ROW, p->pos);
     fm_plan *view = one ? fm_plan_over(an->arena, FM_PLAN_LATERAL_VIEW, one, p->pos) : NULL;
 
     if (view) view->exprs = fm_arena_array(an->arena, fm_expr *, 1);
     if (!view || !view->exprs) return fm_no_memory(an->arena, err);
-    view->exprs[0] = fm_expr_call(an->arena, p->name, p->exprs, p->n_exprs, p->pos);
+    view->exprs[0] = fm_expr_call(an->arena, generator, p->exprs, p->n_exprs, p->pos);
     if (!view->exprs[0]) return fm_no_memory(an->arena, err);
     view->n_exprs = 1;
     view->name = p->name;
@@ -227,7 +227,8 @@ fm_status fm_analyze_table_function(fm_analyzer *an, const fm_plan *p, fm_plan *
     fm_plan call = *p;
     fm_status st = FM_NOT_FOUND;
 
-    if (fm_generator_find(p->name, &outer)) return generator_function(an, p, out, err);
+    if (fm_generator_find(p->name, &outer)) return generator_function(an, p, p->name, out, err);
+    if (fm_str_eq_ci(p->name, FM_STR("range"))) return generator_function(an, p, FM_STR(FM_GENERATOR_RANGE), out, err);
     FM_TRY(fold_arguments(an, &call, err));
     if (catalog->table_function) {
         st = catalog->table_function(catalog->ctx, &call, streaming, an->arena, &table, err);
