@@ -74,7 +74,7 @@ static fm_status json_array_length(fm_call *call, const fm_vec *args, fm_vec *ou
     st = top_open(&r, call->err);
     if (st != FM_OK) return st;
     for (int32_t i = 0; i < out->len && st == FM_OK; i++) {
-        fm_json_token first;
+        fm_json_token first = FM_JT_NONE;
         int32_t n;
         if (fm_vec_is_null(&args[0], i)) continue;
         st = top_begin(&r, fm_vec_str(&args[0], i), &first, call->err);
