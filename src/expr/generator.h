@@ -34,6 +34,13 @@ typedef struct fm_generator_bound {
     const void *own;       /* what bind of the entry made */
 } fm_generator_bound;
 
+/* Each row once for each of n_sets masks: columns of the set (bit i: columns[i]) as they are, the others null; then their
+ * grouping id; then, numbered, the set's number. For GROUPING SETS: the analyzer makes it, no name does. */
+fm_status fm_generator_expand(fm_arena *arena, fm_expr *const *columns, int32_t n, const uint64_t *masks, int32_t n_sets,
+                              bool numbered, fm_pos pos, fm_expr **out, fm_error *err);
+/* A bit for each column that the set leaves out, the first column's the highest of n. */
+int64_t fm_grouping_id(int32_t n, uint64_t mask);
+
 /* What FROM range(...) becomes: no function that can be called by name. */
 #define FM_GENERATOR_RANGE "range()"
 

@@ -165,7 +165,9 @@ static fm_status try_over(fm_analyzer *an, const fm_plan *plan, settling *s, fm_
     scope.agg_attrs = input->output;
     scope.n_agg_attrs = input->n_output;
     scope.aggregates = true;
+    scope.grouping = s->agg->grouping;
     FM_TRY(fm_resolve_expr(&scope, e, out, err));
+    FM_TRY(fm_put_groups(an, s->agg->grouping, *out, out, err));
     s->allowed = plan->output;
     s->n_allowed = plan->n_output;
     FM_TRY(settle(s, *out, out, err));
@@ -300,6 +302,47 @@ static fm_status resolve_groups(fm_scope *s, fm_expr **groups, int32_t n, fm_err
     return FM_OK;
 }
 
+/* One expression of a grouping set: an ordinal, an alias, or over the input. */
+typedef struct leaf_ctx {
+    fm_scope *scope;
+    fm_expr *const *items;
+    int32_t n;
+    bool had_star;
+} leaf_ctx;
+
+static fm_status resolve_leaf(void *ctx, fm_expr *e, fm_expr **out, fm_error *err)
+{
+    const leaf_ctx *l = ctx;
+    bool ordinal = e->kind == FM_EXPR_LITERAL && e->type->id == FM_TYPE_I32 && !fm_vec_is_null(&e->value, 0);
+
+    if (ordinal) FM_TRY(ordinal_group(e, fm_vec_i32(&e->value)[0], l->items, l->n, l->had_star, &e, err));
+    *out = e;
+    return resolve_groups(l->scope, out, 1, err);
+}
+
+/* ROLLUP and kin: *groups become the columns that the sets' rows have. One set without columns is no grouping at all. */
+static fm_status group_by_sets(fm_scope *s, fm_expr *const *items, int32_t n, bool had_star, fm_expr ***groups, int32_t *n_groups,
+                               fm_grouping **out, fm_pos pos, fm_error *err)
+{
+    fm_analyzer *an = s->an;
+    leaf_ctx ctx = {s, items, n, had_star};
+    fm_grouping *g;
+
+    FM_TRY(fm_find_grouping_sets(s, *groups, *n_groups, resolve_leaf, &ctx, &g, err));
+    *n_groups = 0;
+    if (g->n == 0 && g->n_sets == 1) return FM_OK;
+    FM_TRY(fm_name_grouping(an, g, pos, err));
+    *groups = fm_arena_array(an->arena, fm_expr *, g->n_columns);
+    if (!*groups) return fm_no_memory(an->arena, err);
+    for (int32_t i = 0; i < g->n_columns; i++) {
+        (*groups)[i] = fm_attr_expr(an->arena, &g->columns[i]);
+        if (!(*groups)[i]) return fm_no_memory(an->arena, err);
+    }
+    *n_groups = g->n_columns;
+    *out = g;
+    return FM_OK;
+}
+
 /* Items that use each other's aliases: the aggregation gives their parts, PROJECTs put them together. */
 static fm_status lateral_items(fm_analyzer *an, fm_plan *agg, fm_expr **items, int32_t n, fm_plan **out, fm_error *err)
 {
@@ -341,14 +384,20 @@ fm_status fm_analyze_aggregate(fm_analyzer *an, const fm_plan *p, fm_plan **out,
     of_groups.aggregates = false;
     of_groups.clause = "GROUP BY";
     of_groups.no_aggregate = "GROUP_BY_AGGREGATE";
-    FM_TRY(resolve_groups(&of_groups, groups, n_groups, err));
+    fm_grouping *grouping = NULL;
+    if (fm_has_grouping_sets(groups, n_groups)) FM_TRY(group_by_sets(&of_groups, list, n, had_star, &groups, &n_groups, &grouping, p->pos, err));
+    else FM_TRY(resolve_groups(&of_groups, groups, n_groups, err));
+    s.grouping = grouping;
     FM_TRY(fm_resolve_items(&s, list, n, &items, &n_items, err));
     FM_TRY(fm_put_below(an, &below, &child, err));
+    if (grouping) FM_TRY(fm_put_expand(an, grouping, &child, err));
+    if (grouping) FM_TRY(fm_put_groups_in_items(an, grouping, items, n_items, err));
 
     fm_plan *agg = fm_plan_over(an->arena, FM_PLAN_AGGREGATE, child, p->pos);
     if (!agg) return fm_no_memory(an->arena, err);
     agg->group_exprs = groups;
     agg->n_group_exprs = n_groups;
+    agg->grouping = grouping;
     agg->exprs = items;
     agg->n_exprs = n_items;
     *out = agg;

@@ -240,13 +240,6 @@ static fm_status check_plain_call(const fm_expr *e, fm_error *err)
                       FM_STR_ARG(e->name), what);
 }
 
-static fm_status fail_grouping_sets(const fm_expr *e, fm_error *err)
-{
-    return fm_fail_at(err, FM_UNSUPPORTED, "FLOODMARK_GROUPING_SETS", e->pos.line, e->pos.column,
-                      "GROUPING SETS, CUBE and ROLLUP are not built (and Spark refuses them on streams). Write one "
-                      "GROUP BY per set, united with UNION ALL.");
-}
-
 static fm_status resolve_call(fm_scope *s, const fm_expr *e, fm_expr **out, fm_error *err)
 {
     fm_analyzer *an = s->an;
@@ -269,10 +262,7 @@ static fm_status resolve_call(fm_scope *s, const fm_expr *e, fm_expr **out, fm_e
                           "the select list by itself, or in LATERAL VIEW.",
                           FM_STR_ARG(e->name), s->clause);
     }
-    if (fm_str_eq_ci(e->name, FM_STR("cube")) || fm_str_eq_ci(e->name, FM_STR("rollup")) ||
-        fm_str_eq_ci(e->name, FM_STR("grouping_sets")) || fm_str_eq_ci(e->name, FM_STR("grouping sets"))) {
-        return fail_grouping_sets(e, err);
-    }
+    if (fm_is_grouping_call(e)) return fm_resolve_grouping(s, e, args, out, err);
     FM_TRY(fm_call_resolve(an->arena, an->conf, e->name, args, e->n_args, e->pos, &lambdas, out, err));
     return FM_OK;
 }

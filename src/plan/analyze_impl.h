@@ -75,6 +75,7 @@ typedef struct fm_scope {
     const char *clause;           /* "the WHERE clause": for messages */
     const char *no_aggregate;     /* condition when an aggregate stands where none may */
     fm_str over_name;             /* name of the select item that is being resolved */
+    const fm_grouping *grouping;  /* what grouping() looks at, or NULL */
     const fm_lambda_frame *lambdas;
     const struct fm_scope *outer;
     int32_t depth;
@@ -154,6 +155,22 @@ fm_status fm_keep_columns(fm_analyzer *an, fm_plan *plan, const fm_attr *columns
                           fm_plan **out, fm_error *err);
 /* DISTINCT: an AGGREGATE by all visible columns. */
 fm_status fm_distinct(fm_analyzer *an, fm_plan *child, fm_pos pos, fm_plan **out, fm_error *err);
+
+/* --- analyze_grouping.c --- */
+bool fm_has_grouping_sets(fm_expr *const *exprs, int32_t n);
+/* Resolves one expression that is grouped by. */
+typedef fm_status (*fm_group_leaf)(void *ctx, fm_expr *e, fm_expr **out, fm_error *err);
+/* The sets of a GROUP BY, multiplied out: all but the plan's part of *out. */
+fm_status fm_find_grouping_sets(fm_scope *s, fm_expr *const *exprs, int32_t n, fm_group_leaf leaf, void *leaf_ctx, fm_grouping **out, fm_error *err);
+/* Gives the columns their identities; then fm_put_expand puts the node that makes them over *child. */
+fm_status fm_name_grouping(fm_analyzer *an, fm_grouping *grouping, fm_pos pos, fm_error *err);
+fm_status fm_put_expand(fm_analyzer *an, const fm_grouping *grouping, fm_plan **child, fm_error *err);
+/* e with what is grouped by, outside of aggregates, as columns of the node. grouping NULL: e itself. */
+fm_status fm_put_groups(fm_analyzer *an, const fm_grouping *grouping, fm_expr *e, fm_expr **out, fm_error *err);
+fm_status fm_put_groups_in_items(fm_analyzer *an, fm_grouping *grouping, fm_expr **items, int32_t n, fm_error *err);
+/* grouping(column), grouping_id([columns]) */
+bool fm_is_grouping_call(const fm_expr *e);
+fm_status fm_resolve_grouping(fm_scope *s, const fm_expr *e, fm_expr *const *args, fm_expr **out, fm_error *err);
 
 /* --- analyze_join.c --- */
 fm_status fm_analyze_join(fm_analyzer *an, const fm_plan *plan, fm_plan **out, fm_error *err);

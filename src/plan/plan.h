@@ -130,6 +130,21 @@ typedef struct fm_cte {
     fm_pos pos;
 } fm_cte;
 
+/* GROUPING SETS, CUBE, ROLLUP of a resolved AGGREGATE: what its group_exprs, columns of the GENERATE below, stand for. */
+typedef struct fm_grouping {
+    int32_t n;
+    fm_expr **exprs;            /* [n] what is grouped by, over the input */
+    uint64_t *masks;            /* [n_sets] bit i: the set holds exprs[i] */
+    int32_t n_sets;
+    bool numbered;              /* two sets are the same */
+    fm_expr *generator;
+    int32_t *item_ids;          /* [n] the select item that is exprs[i], or 0 */
+    fm_attr *columns;           /* [n_columns] one for each of exprs; the grouping id; the set's number when numbered */
+    int32_t n_columns;
+} fm_grouping;
+/* GROUP BY a, b GROUPING SETS (...), unresolved: a call of this, its first argument (a, b). */
+#define FM_SETS_OF "grouping sets of"
+
 struct fm_plan {
     fm_plan_kind kind;
     fm_pos pos;
@@ -138,7 +153,8 @@ struct fm_plan {
     int32_t n_exprs;
     fm_expr **exprs;
     int32_t n_group_exprs;
-    fm_expr **group_exprs;
+    fm_expr **group_exprs;      /* unresolved: calls of cube, rollup, "grouping sets" and FM_SETS_OF too; a set is a struct call */
+    const fm_grouping *grouping; /* resolved AGGREGATE, or NULL */
     /* resolved nodes: */
     fm_attr *output;
     int32_t n_output;

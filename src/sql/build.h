@@ -186,7 +186,10 @@ fm_plan *fm_build_set_op(fm_parse *p, const fm_token *at, fm_plan *a, fm_plan *b
 fm_plan *fm_build_values(fm_parse *p, const fm_token *at, fm_exprs rows);
 fm_plan *fm_build_table_query(fm_parse *p, const fm_token *at, fm_names name);
 fm_plan *fm_build_select(fm_parse *p, fm_select select, fm_plan *from, fm_laterals *laterals, fm_expr *where, fm_group group, fm_expr *having);
-void fm_build_refuse_sets(fm_parse *p, const fm_token *at, const char *what);
+/* cube, rollup, "grouping sets", struct: a call over sets; GROUP BY columns GROUPING SETS (sets); a list of one. */
+fm_expr *fm_build_sets(fm_parse *p, const fm_token *at, const char *name, fm_exprs sets);
+fm_expr *fm_build_sets_of(fm_parse *p, const fm_token *at, fm_exprs columns, fm_exprs sets);
+fm_exprs fm_build_one(fm_parse *p, fm_expr *e);
 fm_laterals *fm_build_lateral(fm_parse *p, fm_laterals *list, const fm_token *at, bool outer, fm_expr *generator, fm_alias_clause alias);
 fm_laterals *fm_build_all_laterals(fm_parse *p, fm_laterals *a, fm_laterals *b);
 

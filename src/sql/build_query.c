@@ -181,12 +181,17 @@ fm_plan *fm_build_table_query(fm_parse *p, const fm_token *at, fm_names name)
 
 /* ---- SELECT -------------------------------------------------------------------------------------------------------- */
 
-void fm_build_refuse_sets(fm_parse *p, const fm_token *at, const char *what)
+fm_expr *fm_build_sets(fm_parse *p, const fm_token *at, const char *name, fm_exprs sets) { return fm_build_call(p, at->pos, fm_str_c(name), sets); }
+
+fm_expr *fm_build_sets_of(fm_parse *p, const fm_token *at, fm_exprs columns, fm_exprs sets)
 {
-    fm_parse_fail(p, at->pos, FM_UNSUPPORTED, "_LEGACY_ERROR_TEMP_3102",
-                  "%s is not available, and not supported on streaming DataFrames/Datasets: write a GROUP BY for each grouping and put UNION ALL between.",
-                  what);
+    fm_exprs args = fm_build_one(p, fm_build_sets(p, at, "struct", columns));
+
+    for (int32_t i = 0; i < sets.n; i++) args = fm_build_list(p, args, sets.items[i]);
+    return fm_build_sets(p, at, FM_SETS_OF, args);
 }
+
+fm_exprs fm_build_one(fm_parse *p, fm_expr *e) { return fm_build_list(p, (fm_exprs){0}, e); }
 
 fm_laterals *fm_build_lateral(fm_parse *p, fm_laterals *list, const fm_token *at, bool outer, fm_expr *generator, fm_alias_clause alias)
 {

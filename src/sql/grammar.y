@@ -338,25 +338,25 @@ having(X) ::= HAVING expr(E). { X = E; }
 group_by(G) ::= . { G = (fm_group){0}; }
 group_by(G) ::= GROUP BY ALL. { G = (fm_group){.all = true, .given = true}; }
 group_by(G) ::= GROUP BY group_items(L). { G = (fm_group){.exprs = L, .given = true}; }
-group_by(G) ::= GROUP BY group_items(L) WITH(T) ROLLUP. { G = (fm_group){.exprs = L, .given = true}; fm_build_refuse_sets(p, &T, "ROLLUP"); }
-group_by(G) ::= GROUP BY group_items(L) WITH(T) CUBE. { G = (fm_group){.exprs = L, .given = true}; fm_build_refuse_sets(p, &T, "CUBE"); }
-group_by(G) ::= GROUP BY group_items(L) GROUPING(T) SETS LPAREN grouping_sets RPAREN. {
-    G = (fm_group){.exprs = L, .given = true};
-    fm_build_refuse_sets(p, &T, "GROUPING SETS");
+group_by(G) ::= GROUP BY group_items(L) WITH(T) ROLLUP. { G = (fm_group){.exprs = fm_build_one(p, fm_build_sets(p, &T, "rollup", L)), .given = true}; }
+group_by(G) ::= GROUP BY group_items(L) WITH(T) CUBE. { G = (fm_group){.exprs = fm_build_one(p, fm_build_sets(p, &T, "cube", L)), .given = true}; }
+group_by(G) ::= GROUP BY group_items(L) GROUPING(T) SETS LPAREN grouping_sets(S) RPAREN. {
+    G = (fm_group){.exprs = fm_build_one(p, fm_build_sets_of(p, &T, L, S)), .given = true};
 }
 %type group_items { fm_exprs }
 group_items(L) ::= group_item(E). { L = fm_build_list(p, (fm_exprs){0}, E); }
 group_items(L) ::= group_items(M) COMMA group_item(E). { L = fm_build_list(p, M, E); }
 group_item(E) ::= expr(X). { E = X; }
-group_item(E) ::= grouping_analytics. { E = NULL; }
-grouping_analytics ::= ROLLUP(T) LPAREN grouping_sets RPAREN. { fm_build_refuse_sets(p, &T, "ROLLUP"); }
-grouping_analytics ::= CUBE(T) LPAREN grouping_sets RPAREN. { fm_build_refuse_sets(p, &T, "CUBE"); }
-grouping_analytics ::= GROUPING(T) SETS LPAREN grouping_sets RPAREN. { fm_build_refuse_sets(p, &T, "GROUPING SETS"); }
-grouping_sets ::= grouping_set.
-grouping_sets ::= grouping_sets COMMA grouping_set.
-grouping_set ::= LPAREN RPAREN.
-grouping_set ::= expr.
-grouping_set ::= grouping_analytics.
+group_item(E) ::= grouping_analytics(X). { E = X; }
+grouping_analytics(E) ::= ROLLUP(T) LPAREN grouping_sets(L) RPAREN. { E = fm_build_sets(p, &T, "rollup", L); }
+grouping_analytics(E) ::= CUBE(T) LPAREN grouping_sets(L) RPAREN. { E = fm_build_sets(p, &T, "cube", L); }
+grouping_analytics(E) ::= GROUPING(T) SETS LPAREN grouping_sets(L) RPAREN. { E = fm_build_sets(p, &T, "grouping sets", L); }
+%type grouping_sets { fm_exprs }
+grouping_sets(L) ::= grouping_set(E). { L = fm_build_list(p, (fm_exprs){0}, E); }
+grouping_sets(L) ::= grouping_sets(M) COMMA grouping_set(E). { L = fm_build_list(p, M, E); }
+grouping_set(E) ::= LPAREN(T) RPAREN. { E = fm_build_sets(p, &T, "struct", (fm_exprs){0}); }
+grouping_set(E) ::= expr(X). { E = X; }
+grouping_set(E) ::= grouping_analytics(X). { E = X; }
 
 /* ---- OVER (...): read, and refused on streams by the analyzer ---- */
 windows ::= .

@@ -43,6 +43,12 @@ static const struct {
      "FROM t",
      "project[percentile_cont(0.5:decimal(1,1), v asc nulls first), percentile_cont(0.25:decimal(2,2), v desc nulls last)]"
      "(relation[t])"},
+    {"SELECT a FROM t GROUP BY a, b WITH ROLLUP",
+     "aggregate[a by rollup(a, b)](relation[t])"},
+    {"SELECT a FROM t GROUP BY a, CUBE (a, (b, c)), GROUPING SETS (ROLLUP (a), (), a)",
+     "aggregate[a by a, cube(a, struct(b, c)), grouping sets(rollup(a), struct(), a)](relation[t])"},
+    {"SELECT a FROM t GROUP BY a, b GROUPING SETS ((a, b), ())",
+     "aggregate[a by grouping sets of(struct(a, b), struct(a, b), struct())](relation[t])"},
     {"FROM t SELECT a WHERE b",
      "project[a](filter[b](relation[t]))"},
     {"TABLE t",
