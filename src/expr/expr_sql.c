@@ -299,7 +299,8 @@ static bool add_special_call(const fm_expr *e, fm_str name, fm_strbuf *out, cons
     } else if (fm_str_eq_ci(name, FM_STR("log")) && e->n_args == 1) {
         add_wrapped("LOG(E(), ", e->args[0], ")", out, in);
     } else if ((fm_str_eq_ci(name, FM_STR("from_json")) || fm_str_eq_ci(name, FM_STR("schema_of_json")) ||
-                fm_str_eq_ci(name, FM_STR("to_json"))) &&
+                fm_str_eq_ci(name, FM_STR("to_json")) || fm_str_eq_ci(name, FM_STR("from_csv")) ||
+                fm_str_eq_ci(name, FM_STR("to_csv")) || fm_str_eq_ci(name, FM_STR("schema_of_csv"))) &&
                e->n_args >= 1) { /* schema and options are not shown */
         add_lower(name, out);
         add_wrapped("(", e->args[0], ")", out, in);

@@ -126,13 +126,12 @@ static bool can_write(const fm_type *schema, fm_error *err)
     return true;
 }
 
-static fm_status writer_new(fm_arena *arena, const fm_type *schema, const fm_options *options,
-                            const fm_zone *zone, fm_writer **out, fm_error *err)
+fm_status fm_csv_printer_new(fm_arena *arena, const fm_type *schema, const fm_options *options,
+                             const fm_zone *zone, fm_writer **out, fm_error *err)
 {
     csv_writer *w = fm_arena_one(arena, csv_writer);
 
     if (!w) return fm_no_memory(arena, err);
-    if (!can_write(schema, err)) return FM_INVALID;
     FM_TRY(fm_csv_options_read(arena, options, true, &w->options, err));
     FM_TRY(fm_line_sep_option(options, arena, &w->line_sep, err));
     FM_TRY(fm_zone_option(options, zone, arena, &w->zone, err));
@@ -146,6 +145,13 @@ static fm_status writer_new(fm_arena *arena, const fm_type *schema, const fm_opt
                                        err));
     *out = (fm_writer *)w;
     return FM_OK;
+}
+
+static fm_status writer_new(fm_arena *arena, const fm_type *schema, const fm_options *options,
+                            const fm_zone *zone, fm_writer **out, fm_error *err)
+{
+    if (!can_write(schema, err)) return FM_INVALID;
+    return fm_csv_printer_new(arena, schema, options, zone, out, err);
 }
 
 /* A field: quoted when it holds what would end it. */
@@ -224,6 +230,16 @@ static fm_status write_batch(fm_writer *writer, const fm_batch *batch, fm_strbuf
     bool ok = fm_strbuf_ok(out) && fm_strbuf_ok(&text);
     fm_strbuf_fini(&text);
     return ok ? FM_OK : fm_no_memory(NULL, err);
+}
+
+void fm_csv_print_row(fm_writer *writer, const fm_vec *columns, int32_t row, fm_strbuf *text, fm_strbuf *out)
+{
+    csv_writer *w = (csv_writer *)writer;
+
+    for (int32_t i = 0; i < w->schema->n_fields; i++) {
+        if (i) fm_strbuf_add_char(out, w->options.sep);
+        write_value(w, i, &columns[i], row, text, out);
+    }
 }
 
 static bool can_split(const fm_options *options)

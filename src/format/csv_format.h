@@ -22,5 +22,13 @@ fm_status fm_csv_reader_block(fm_reader *reader, const fm_block *block, fm_arena
                               fm_batch_out *out, fm_read_counts *counts, fm_error *err);
 size_t fm_csv_reader_whole(fm_reader *reader, const char *bytes, size_t len);
 void fm_csv_reader_free(fm_reader *reader);
+/* One record, whatever lines it has: for from_csv. begin (arena: reset between batches), records, end. */
+fm_status fm_csv_records_begin(fm_reader *reader, const fm_block *block, fm_arena *arena, fm_batch_out *out, fm_read_counts *counts, fm_error *err);
+fm_status fm_csv_record(fm_reader *reader, fm_str record, fm_error *err);
+fm_status fm_csv_records_end(fm_reader *reader, fm_error *err);
+
+/* A writer that takes nested values, too, as their text: for to_csv. Appends row i of columns, without the end of the line. */
+fm_status fm_csv_printer_new(fm_arena *arena, const fm_type *schema, const fm_options *options, const fm_zone *zone, fm_writer **out, fm_error *err);
+void fm_csv_print_row(fm_writer *writer, const fm_vec *columns, int32_t row, fm_strbuf *text, fm_strbuf *out);
 
 #endif

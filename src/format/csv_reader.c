@@ -340,6 +340,35 @@ static bool is_blank(fm_str line)
     return true;
 }
 
+fm_status fm_csv_records_begin(fm_reader *reader, const fm_block *block, fm_arena *arena, fm_batch_out *out, fm_read_counts *counts, fm_error *err)
+{
+    csv_reader *r = (csv_reader *)reader;
+
+    r->block = block;
+    r->arena = arena;
+    r->out = out;
+    r->counts = counts;
+    r->line = 0;
+    r->err = err;
+    return begin(r);
+}
+
+fm_status fm_csv_record(fm_reader *reader, fm_str record, fm_error *err)
+{
+    csv_reader *r = (csv_reader *)reader;
+
+    r->err = err;
+    return read_record(r, record);
+}
+
+fm_status fm_csv_records_end(fm_reader *reader, fm_error *err)
+{
+    csv_reader *r = (csv_reader *)reader;
+
+    r->err = err;
+    return flush(r);
+}
+
 fm_status fm_csv_reader_block(fm_reader *reader, const fm_block *block, fm_arena *arena,
                               fm_batch_out *out, fm_read_counts *counts, fm_error *err)
 {

@@ -1,8 +1,11 @@
 /* format/fn_json.c: the SQL functions over JSON text: from_json, to_json, get_json_object. They stand here and not in
  * src/expr, since they need the JSON reader; src/expr finds them through the two tables at the end. */
+#include "expr/call_args.h"
 #include "expr/eval.h"
+#include "expr/resolve_text.h"
 #include "format/fn_json.h"
 #include "format/json.h"
+#include "format/json_infer.h"
 
 /* ---- Constant arguments ------------------------------------------------------------------------------------ */
 
@@ -12,7 +15,7 @@ static fm_status not_constant(const fm_bind *b, const char *what, fm_error *err)
                       "The %s of `%.*s` must be a constant: a text in quotes.", what, FM_STR_ARG(b->name));
 }
 
-static fm_status constant_text(const fm_bind *b, int32_t i, const char *what, fm_str *out, fm_error *err)
+fm_status fm_bind_constant_text(const fm_bind *b, int32_t i, const char *what, fm_str *out, fm_error *err)
 {
     fm_value value;
 
@@ -24,7 +27,7 @@ static fm_status constant_text(const fm_bind *b, int32_t i, const char *what, fm
 }
 
 /* map('mode', 'FAILFAST'): options. */
-static fm_status read_options(const fm_bind *b, int32_t i, fm_options *out, fm_error *err)
+fm_status fm_bind_options(const fm_bind *b, int32_t i, fm_options *out, fm_error *err)
 {
     fm_value value;
 
@@ -63,7 +66,7 @@ static fm_status bind_from_json(fm_bind *b, fm_error *err)
     fm_error as_type = FM_ERROR_INIT;
 
     if (!made) return fm_no_memory(b->arena, err);
-    FM_TRY(constant_text(b, 1, "schema", &schema, err));
+    FM_TRY(fm_bind_constant_text(b, 1, "schema", &schema, err));
     if (fm_type_parse(b->arena, schema, &type, &as_type) != FM_OK) FM_TRY(fm_type_parse_ddl(b->arena, schema, &type, err));
     if (!fm_type_is_nested(type)) {
         return fm_fail_at(err, FM_INVALID, "DATATYPE_MISMATCH.INVALID_JSON_SCHEMA", b->pos.line, b->pos.column,
@@ -71,7 +74,7 @@ static fm_status bind_from_json(fm_bind *b, fm_error *err)
     }
     type = fm_type_as_nullable(b->arena, type);
     if (!type) return fm_no_memory(b->arena, err);
-    FM_TRY(read_options(b, 2, &made->options, err));
+    FM_TRY(fm_bind_options(b, 2, &made->options, err));
     FM_TRY(fm_json_parser_new(b->arena, type, &made->options, b->conf->zone, &parser, err));
     made->type = type;
     made->zone = b->conf->zone;
@@ -109,7 +112,7 @@ static fm_status bind_to_json(fm_bind *b, fm_error *err)
     if (!fm_type_is_nested(b->args[0]->type)) {
         return fm_fail_at(err, FM_INVALID, "DATATYPE_MISMATCH.INVALID_JSON_SCHEMA", b->pos.line, b->pos.column, "to_json takes a struct, an array or a map: write to_json(struct(a, b)).");
     }
-    FM_TRY(read_options(b, 1, &options, err));
+    FM_TRY(fm_bind_options(b, 1, &options, err));
     FM_TRY(fm_json_printer_new(b->arena, b->args[0]->type, &options, b->conf->zone, &printer, err));
     b->returns = fm_type_string();
     b->bound = printer;
@@ -148,7 +151,7 @@ static fm_status bind_get_json_object(fm_bind *b, fm_error *err)
 
     b->returns = fm_type_string();
     b->nullable = true;
-    if (fm_expr_is_constant(b->args[1]) && constant_text(b, 1, "path", &text, NULL) == FM_OK) {
+    if (fm_expr_is_constant(b->args[1]) && fm_bind_constant_text(b, 1, "path", &text, NULL) == FM_OK) {
         if (fm_json_path_new(b->arena, text, &path, NULL) != FM_OK) path = NULL; /* no path: every row is null */
     }
     b->bound = path;
@@ -183,7 +186,52 @@ static const fm_function fn_get_json_object = {
     .doc = "Returns the part of a JSON text that a path names, as text.", .since = "1.5.0",
 };
 
+/* ---- schema_of_json ------------------------------------------------------------------------------------------- */
+
+static fm_status bind_schema_of_json(fm_bind *b, fm_error *err)
+{
+    fm_options options;
+    const fm_type *type;
+    fm_str *bound = fm_arena_one(b->arena, fm_str), text;
+    fm_value value;
+    fm_strbuf sql = {0};
+
+    if (!bound) return fm_no_memory(b->arena, err);
+    if (b->args[0]->type->id != FM_TYPE_STRING && b->args[0]->type->id != FM_TYPE_NULL) return fm_fail_arg_type(b, 0, "\"STRING\"", err);
+    if (!fm_expr_is_constant(b->args[0])) return not_constant(b, "json", err);
+    FM_TRY(fm_eval_constant(b->arena, b->conf, b->args[0], &value, err));
+    if (fm_vec_is_null(&value, 0)) return fm_fail_bind(b, err, "UNEXPECTED_NULL", "The `json` must not be null.", NULL, NULL);
+    text = fm_arena_str(b->arena, fm_vec_str(&value, 0));
+    if (!text.ptr) return fm_no_memory(b->arena, err);
+    FM_TRY(fm_bind_options(b, 1, &options, err));
+    FM_TRY(fm_json_schema_of(&options, b->conf->zone, text, b->arena, &type, err));
+    fm_type_sql(type, &sql);
+    *bound = fm_arena_str(b->arena, fm_strbuf_str(&sql));
+    bool ok = fm_strbuf_ok(&sql) && bound->ptr;
+    fm_strbuf_fini(&sql);
+    b->returns = fm_type_string();
+    b->nullable = false;
+    b->bound = bound;
+    return ok ? FM_OK : fm_no_memory(b->arena, err);
+}
+
+static fm_status schema_of_json(fm_call *call, const fm_vec *args, fm_vec *out)
+{
+    const fm_str *text = call->bound;
+
+    (void)args;
+    for (int32_t i = 0; i < out->len; i++) fm_vec_view_out(out)[i] = fm_view_of(text->ptr, text->len);
+    return FM_OK;
+}
+
+static const fm_function fn_schema_of_json = {
+    .name = "schema_of_json", .args = {FM_ARG_ANY, FM_ARG_ANY, FM_ARG_END}, .args_min = 1, .args_max = 2, .bind = bind_schema_of_json,
+    .kernel = schema_of_json, .nulls = FM_NULLS_CUSTOM, .usage = "schema_of_json(json[, options])",
+    .doc = "Returns the type of a JSON text, as from_json takes it.", .since = "2.4.0",
+};
+
 const fm_function *const fm_json_function_table[] = {
-    &fn_from_json, &fn_get_json_object, &fm_fn_json_array_length, &fm_fn_json_object_keys, &fn_to_json, NULL,
+    &fm_fn_from_csv, &fn_from_json, &fn_get_json_object, &fm_fn_json_array_length, &fm_fn_json_object_keys, &fn_schema_of_json,
+    &fm_fn_to_csv, &fn_to_json, NULL,
 };
 const fm_generator *const fm_json_generator_table[] = {&fm_generator_json_tuple, NULL};

@@ -257,3 +257,36 @@ fm_status fm_json_infer_finish(fm_inferrer *inferrer, fm_arena *arena, const fm_
     if (!*out) *out = fm_type_struct(arena, NULL, 0);
     return *out ? FM_OK : fm_no_memory(arena, err);
 }
+
+/* ---- one text ----------------------------------------------------------------------------------------------------- */
+
+static bool is_of_structs(const fm_guess *g) { return g->id == FM_TYPE_STRUCT || (g->id == FM_TYPE_LIST && is_of_structs(g->element)); }
+
+static fm_status type_of_text(json_inferrer *in, fm_str text, fm_arena *arena, const fm_type **out, fm_error *err)
+{
+    fm_guess guess = {0};
+
+    fm_json_scan_start(&in->scan, text, in->record);
+    fm_json_token t = fm_json_next(&in->scan);
+    outcome o = t == FM_JT_NONE ? GOOD : guess_value(in, t, &guess);
+    if (o == NO_ROOM) return fm_fail(err, FM_LIMIT, "FLOODMARK_LIMIT", "The JSON text needs too much memory, or has an object of more than %d fields.", FM_SCHEMA_FIELDS_MAX);
+    if (o != GOOD)
+        return fm_fail(err, FM_INVALID, "MALFORMED_RECORD_IN_PARSING.WITHOUT_SUGGESTION", "The text is no JSON: %.*s. %s.",
+                       (int)(text.len < 200 ? text.len : 200), text.ptr, in->scan.fault ? in->scan.fault : "A number does not fit");
+    FM_TRY(fm_guess_type(&guess, in->options.drop_field_if_all_null ? NULL : fm_type_string(), arena, out, err));
+    if (*out) return FM_OK;
+    *out = is_of_structs(&guess) ? fm_type_struct(arena, NULL, 0) : fm_type_string();
+    if (*out && guess.id == FM_TYPE_LIST) *out = fm_type_list(arena, *out, true);
+    return *out ? FM_OK : fm_no_memory(arena, err);
+}
+
+fm_status fm_json_schema_of(const fm_options *options, const fm_zone *zone, fm_str text, fm_arena *arena, const fm_type **out, fm_error *err)
+{
+    fm_read_spec spec = {.options = options, .zone = zone, .corrupt_column = FM_STR("_corrupt_record")};
+    fm_inferrer *inferrer;
+
+    FM_TRY(fm_json_infer_new(arena, &spec, &inferrer, err));
+    fm_status st = type_of_text((json_inferrer *)inferrer, text, arena, out, err);
+    fm_json_infer_free(inferrer);
+    return st;
+}

@@ -11,4 +11,8 @@ size_t fm_json_infer_whole(fm_inferrer *inferrer, const char *bytes, size_t len)
 fm_status fm_json_infer_finish(fm_inferrer *inferrer, fm_arena *arena, const fm_type **out, fm_error *err);
 void fm_json_infer_free(fm_inferrer *inferrer);
 
+/* The type of one JSON text, whatever stands at its top: what schema_of_json() tells. Rule: Spark, SchemaOfJsonEvaluator.
+ * Errors: MALFORMED_RECORD_IN_PARSING.WITHOUT_SUGGESTION. */
+fm_status fm_json_schema_of(const fm_options *options, const fm_zone *zone, fm_str text, fm_arena *arena, const fm_type **out, fm_error *err);
+
 #endif
