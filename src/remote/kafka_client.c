@@ -15,8 +15,22 @@
 
 enum {
     ERROR_TEXT_SIZE = 512,
-    STALL_MS = 5 /* a read that gets nothing for so long nudges librdkafka: see nudge() */
+    STALL_MS = 2,                 /* a read that gets nothing for so long nudges librdkafka: see nudge() */
+    AHEAD_MESSAGES = 100000,      /* how far a partition is read ahead: queued.min.messages, */
+    AHEAD_KBYTES = 32768,         /* and queued.max.messages.kbytes */
+    NUDGE_MESSAGES = AHEAD_MESSAGES / 4, /* so many taken make room that is worth a nudge */
+    NUDGE_SIZE = AHEAD_KBYTES / 4 * 1024
 };
+
+/* Where nudges come from, off the readers' way: see nudge(). */
+typedef struct nudger {
+    fm_thread *thread;
+    fm_mutex *mutex;
+    fm_cond *changed;
+    bool ends, wanted;
+    char topic[250]; /* of what is wanted */
+    int32_t partition;
+} nudger;
 
 struct fm_kafka_client {
     rd_kafka_t *rk;
@@ -25,6 +39,7 @@ struct fm_kafka_client {
     fm_mutex *mutex;                  /* guards last_error */
     char last_error[ERROR_TEXT_SIZE]; /* what librdkafka said last of the connection; "": nothing */
     rd_kafka_resp_err_t undelivered;  /* why the first message that was lost was; guarded, too */
+    nudger *nudger;                   /* NULL: this librdkafka needs none, or nothing is read */
     struct known_topic *written;      /* topics that messages went to, the last one first; guarded, too */
 };
 
@@ -95,6 +110,72 @@ static fm_status failed(fm_kafka_client *client, rd_kafka_resp_err_t code, const
                    rd_kafka_err2str(code), last[0] ? "; last said: " : "", last, scram_hint(client, last));
 }
 
+/* ---- nudges ---- */
+
+/* librdkafka before 2.2 that has read as far ahead as it may looks again whether it may read on only once a second, unless
+ * something else goes through its connection to the broker. So something else does: a small question, asked by a thread of its
+ * own, since the answer is waited for. */
+static void nudge_along(void *arg)
+{
+    fm_kafka_client *client = arg;
+    nudger *n = client->nudger;
+    char topic[sizeof n->topic];
+    int64_t low, high;
+
+    fm_mutex_lock(n->mutex);
+    for (;;) {
+        while (!n->ends && !n->wanted) fm_cond_wait(n->changed, n->mutex);
+        if (n->ends) break;
+        n->wanted = false;
+        memcpy(topic, n->topic, sizeof topic);
+        int32_t partition = n->partition;
+        fm_mutex_unlock(n->mutex);
+        rd_kafka_query_watermark_offsets(client->rk, topic, partition, &low, &high, 1000);
+        fm_mutex_lock(n->mutex);
+    }
+    fm_mutex_unlock(n->mutex);
+}
+
+static void nudger_free(nudger *n)
+{
+    if (!n) return;
+    if (n->thread) {
+        fm_mutex_lock(n->mutex);
+        n->ends = true;
+        fm_cond_broadcast(n->changed);
+        fm_mutex_unlock(n->mutex);
+        fm_thread_join(n->thread);
+    }
+    fm_mutex_free(n->mutex);
+    fm_cond_free(n->changed);
+    free(n);
+}
+
+static fm_status nudger_new(fm_kafka_client *client, fm_error *err)
+{
+    nudger *n = client->nudger = calloc(1, sizeof *n);
+
+    if (!n) return fm_no_memory(NULL, err);
+    n->mutex = fm_mutex_new();
+    n->changed = fm_cond_new();
+    if (!n->mutex || !n->changed) return fm_no_memory(NULL, err);
+    return fm_thread_start(nudge_along, client, "fm-kafka", &n->thread, err);
+}
+
+static void nudge(fm_kafka_client *client, const char *topic, int32_t partition)
+{
+    nudger *n = client->nudger;
+
+    fm_mutex_lock(n->mutex);
+    if (!n->wanted) {
+        n->wanted = true;
+        snprintf(n->topic, sizeof n->topic, "%s", topic);
+        n->partition = partition;
+        fm_cond_broadcast(n->changed);
+    }
+    fm_mutex_unlock(n->mutex);
+}
+
 /* ---- a client ---- */
 
 static fm_status set(rd_kafka_conf_t *conf, const fm_kafka_setting *s, fm_error *err)
@@ -123,8 +204,8 @@ static fm_status configure(const fm_kafka_settings *settings, rd_kafka_conf_t **
         {"check.crcs", "true", true, false, false},
         {"socket.nagle.disable", "true", true, true, false},
         {"fetch.message.max.bytes", "8388608", true, false, false}, /* measured: 1.3 times the default's speed */
-        {"queued.min.messages", "100000", true, false, false},
-        {"queued.max.messages.kbytes", "32768", true, false, false}, /* of each partition */
+        {"queued.min.messages", "100000", true, false, false},       /* AHEAD_MESSAGES */
+        {"queued.max.messages.kbytes", "32768", true, false, false}, /* AHEAD_KBYTES; of each partition */
         {"enable.idempotence", "true", false, true, false},
         {"delivery.report.only.error", "true", false, true, true},
         {"queue.buffering.max.kbytes", "65536", false, true, false}, /* librdkafka's own would be a gigabyte */
@@ -191,6 +272,7 @@ fm_status fm_kafka_client_new(const fm_kafka_settings *settings, fm_kafka_client
             st = fm_fail(err, FM_INVALID, "FLOODMARK_INVALID_OPTION", "Kafka: the options do not make a client: %s", why);
         }
     }
+    if (st == FM_OK && settings->role == FM_KAFKA_CONSUMER && rd_kafka_version() < 0x02020000) st = nudger_new(client, err);
     if (st == FM_OK) *out = client;
     else fm_kafka_client_free(client);
     return st;
@@ -199,6 +281,7 @@ fm_status fm_kafka_client_new(const fm_kafka_settings *settings, fm_kafka_client
 void fm_kafka_client_free(fm_kafka_client *client)
 {
     if (!client) return;
+    nudger_free(client->nudger);
     if (client->rk) rd_kafka_destroy(client->rk);
     for (known_topic *t = client->written, *next; t; t = next) {
         next = t->next;
@@ -299,7 +382,7 @@ struct fm_kafka_feed {
     rd_kafka_message_t *messages[FM_KAFKA_RECORDS_MAX];
     int32_t from, n;  /* messages[from..n) came but were not asked for yet */
     int32_t lent;     /* messages[0..lent) are with the caller */
-    bool nudges;      /* this librdkafka needs it */
+    int64_t taken, taken_size; /* messages and bytes since the last nudge */
 };
 
 fm_status fm_kafka_feed_open(fm_kafka_client *client, fm_str topic, int32_t partition, int64_t offset, fm_kafka_feed **out,
@@ -312,7 +395,6 @@ fm_status fm_kafka_feed_open(fm_kafka_client *client, fm_str topic, int32_t part
     f->client = client;
     f->partition = partition;
     f->at = offset;
-    f->nudges = rd_kafka_version() < 0x02020000;
     f->topic = malloc(topic.len + 1);
     f->rkt = rd_kafka_topic_new(client->rk, topic.ptr, NULL);
     f->queue = rd_kafka_queue_new(client->rk);
@@ -350,13 +432,15 @@ void fm_kafka_feed_close(fm_kafka_feed *f)
 
 int64_t fm_kafka_feed_at(const fm_kafka_feed *f) { return f->at; }
 
-/* librdkafka before 2.2 that has read as far ahead as it may looks again whether it may read on only once a second, unless
- * something else goes through its connection. So something else does. */
-static void nudge(fm_kafka_feed *f)
+/* What a reader has taken since the last nudge makes room for more to be read ahead: librdkafka shall see it. */
+static void count_taken(fm_kafka_feed *f, const fm_kafka_record *records, int32_t n)
 {
-    int64_t low, high;
-
-    rd_kafka_query_watermark_offsets(f->client->rk, f->topic, f->partition, &low, &high, 1000);
+    if (!f->client->nudger) return;
+    f->taken += n;
+    for (int32_t i = 0; i < n; i++) f->taken_size += (int64_t)(records[i].key.len + records[i].value.len);
+    if (f->taken < NUDGE_MESSAGES && f->taken_size < NUDGE_SIZE) return;
+    f->taken = f->taken_size = 0;
+    nudge(f->client, f->topic, f->partition);
 }
 
 /* Fetches messages: those that are there; if there are none, waits for one. */
@@ -365,9 +449,9 @@ static int32_t fetch(fm_kafka_feed *f, int32_t max, int32_t wait_ms)
     ssize_t n = rd_kafka_consume_batch_queue(f->queue, 0, f->messages, (size_t)max);
 
     if (n > 0 || wait_ms <= 0) return n > 0 ? (int32_t)n : 0;
-    if (f->nudges && wait_ms > STALL_MS) {
+    if (f->client->nudger && wait_ms > STALL_MS) {
         n = rd_kafka_consume_batch_queue(f->queue, STALL_MS, f->messages, 1);
-        if (n <= 0) nudge(f);
+        if (n <= 0) nudge(f->client, f->topic, f->partition);
     }
     if (n <= 0) n = rd_kafka_consume_batch_queue(f->queue, wait_ms, f->messages, 1);
     if (n <= 0 || max == 1) return n > 0 ? (int32_t)n : 0;
@@ -446,6 +530,7 @@ fm_status fm_kafka_feed_read(fm_kafka_feed *f, int64_t end, int32_t max, int32_t
         fill(m, &out[taken++]);
         f->at = m->offset + 1;
     }
+    count_taken(f, out, taken);
     f->lent = taken;
     f->from = i;
     *n = taken;
