@@ -50,7 +50,7 @@ def latencies(build, broker, folder, n=200):
     with open(folder + "/latency.sql", "w") as f:
         f.write(sql)
     job = subprocess.Popen([f"{build}/floodmark", "run", folder + "/latency.sql", "--progress", "none"], stdout=subprocess.PIPE, text=True)
-    sender = subprocess.Popen(["kcat", "-P", "-b", broker, "-t", topic, "-p", "0", "-X", "linger.ms=0", "-X", "queue.buffering.max.ms=0"], stdin=subprocess.PIPE, text=True)
+    sender = subprocess.Popen([f"{build}/tests/servers/kafka_tool", broker, "pipe", topic, "0"], stdin=subprocess.PIPE, text=True)
     took = []
     try:
         time.sleep(1)

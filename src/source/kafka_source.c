@@ -85,9 +85,7 @@ static fm_status init(fm_kafka_source *s, const fm_source_spec *spec, fm_error *
         FM_TRY(fm_regex_compile(s->options.pattern, &s->pattern, err));
         FM_TRY(fm_regex_run_new(s->pattern, &s->matching, err));
     }
-    FM_TRY(fm_kafka_client_new(&s->options.settings, &s->client, err));
-    s->lanes[0] = s->client;
-    return FM_OK;
+    return fm_kafka_client_new(&s->options.settings, &s->client, err);
 }
 
 static void kafka_close(fm_source *source)
@@ -96,7 +94,7 @@ static void kafka_close(fm_source *source)
 
     if (!s) return;
     if (s->mutex) fm_kafka_feeds_close(s);
-    for (int i = 1; i < FM_KAFKA_LANES_MAX; i++) fm_kafka_client_free(s->lanes[i]);
+    for (int i = 0; i < FM_KAFKA_LANES_MAX; i++) fm_kafka_client_free(s->lanes[i]);
     fm_kafka_client_free(s->client);
     fm_regex_run_free(s->matching);
     fm_regex_free(s->pattern);

@@ -45,7 +45,7 @@ typedef struct fm_kafka_source {
     /* coordinator only */
     fm_regex *pattern;          /* of subscribePattern; or NULL */
     fm_regex_run *matching;
-    fm_kafka_client *client;    /* asks; reads too, as lane 0 */
+    fm_kafka_client *client;    /* asks; a question on a connection that reads would wait until something comes */
     fm_arena *initial_arena;
     fm_kafka_offsets initial;   /* where a query without offsets starts */
     bool has_initial;

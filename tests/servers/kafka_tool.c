@@ -6,6 +6,7 @@
  *   kafka_tool BROKER delete-records TOPIC PARTITION BEFORE_OFFSET
  *   kafka_tool BROKER commit|abort|dangle TOPIC PARTITION TRANSACTIONAL_ID    lines of stdin as one transaction; dangle leaves
  *                                                                             it open and ends
+ *   kafka_tool BROKER pipe TOPIC PARTITION                      lines of stdin, each sent at once
  *   kafka_tool BROKER version                                   of librdkafka, as a number
  *   kafka_tool BROKER fill TOPIC PARTITIONS MESSAGES [KEYS]     JSON events of about 100 bytes, for measuring
  */
@@ -168,6 +169,20 @@ static void transaction(const char *broker, const char *how, char **args)
     rd_kafka_destroy(rk);
 }
 
+static void send_lines(const char *broker, char **args)
+{
+    const char *settings[] = {"linger.ms", "0", "socket.nagle.disable", "true", NULL};
+    rd_kafka_t *rk = open_client(broker, settings);
+    char line[65536];
+
+    while (fgets(line, sizeof line, stdin)) {
+        send_message(rk, args[0], (int32_t)number(args[1]), line, strcspn(line, "\n"));
+        rd_kafka_poll(rk, 0);
+    }
+    check(rd_kafka_flush(rk, TIMEOUT_MS), "flush");
+    rd_kafka_destroy(rk);
+}
+
 /* Events in order of time but for some that are up to 2 s late; which, and their keys, by a fixed rule. */
 static void fill(const char *broker, char **args, int n)
 {
@@ -198,7 +213,7 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         int args;
-    } commands[] = {{"create", 2}, {"grow", 2}, {"delete", 1}, {"delete-records", 3}, {"commit", 3}, {"abort", 3}, {"dangle", 3}, {"fill", 3}, {"version", 0}};
+    } commands[] = {{"create", 2}, {"grow", 2}, {"delete", 1}, {"delete-records", 3}, {"commit", 3}, {"abort", 3}, {"dangle", 3}, {"fill", 3}, {"version", 0}, {"pipe", 2}};
     char **args = argv + 3;
     int n = argc - 3;
     bool known = false;
@@ -209,6 +224,10 @@ int main(int argc, char **argv)
     const char *what = argv[2];
     if (strcmp(what, "commit") == 0 || strcmp(what, "abort") == 0 || strcmp(what, "dangle") == 0) {
         transaction(argv[1], what, args);
+        return 0;
+    }
+    if (strcmp(what, "pipe") == 0) {
+        send_lines(argv[1], args);
         return 0;
     }
     if (strcmp(what, "version") == 0) {
