@@ -205,6 +205,23 @@ def deleted_topic(kafka):
         expect_in("KAFKA_DATA_LOSS.PARTITION_OFFSET_CHANGED", job.stream(SELECT, ok=False, **options))
 
 
+def bad_messages(kafka):
+    topic = kafka.topic("bad")
+    kafka.send(topic, ['{"user":"a","n":1}', "no json", '{"user":"b","n":"many"}', '{"user":"c","n":3}'])
+    example = os.path.join(os.path.dirname(__file__), "../../examples/kafka/bad-messages.sql")
+    with Job(kafka) as job:
+        os.environ.update(BROKER=kafka.broker, TOPIC=topic, OUTPUT=job.out, CHECKPOINT=job.checkpoint)
+        job.run(["run", example, "--available-now", "--progress", "none"])
+
+        def rows(folder, schema, order):
+            return job.rows(f"SELECT * FROM read_files('{job.out}/{folder}', format => 'json', schema => '{schema}') ORDER BY {order}")
+        expect(keys(rows("good", "user STRING, n INT", "n"), "user", "n"), [("a", 1), ("c", 3)])
+        expect(keys(rows("bad", "topic STRING, partition INT, offset BIGINT, message STRING", "offset"), "topic", "partition", "offset", "message"),
+               [(topic, 0, 1, "no json"), (topic, 0, 2, '{"user":"b","n":"many"}')])
+        failing = f"SELECT from_json(CAST(value AS STRING), 'user STRING, n INT', map('mode', 'FAILFAST')).n FROM {job.table(subscribe=topic)}"
+        expect_in("no json", job.sql(failing, ok=False))
+
+
 def pattern(kafka):
     stem = f"pattern{time.time_ns()}"
     kafka.tool("create", stem + "-a1", 1)
@@ -264,4 +281,4 @@ def windows_with_workers(kafka):
 
 
 CASES = [batch_columns, read_kafka_function, batch_bounds, batch_times, options_refused, stream_goes_on, stream_limits,
-         stream_default_is_latest, new_partitions, transactions, retention, deleted_topic, pattern, tls_and_scram, windows_with_workers]
+         stream_default_is_latest, new_partitions, transactions, retention, deleted_topic, bad_messages, pattern, tls_and_scram, windows_with_workers]
