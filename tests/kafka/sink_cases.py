@@ -101,7 +101,7 @@ def kills(kafka):
                 time.sleep(random.uniform(0.02, 0.9))
                 process.kill()
                 process.wait()
-            if round and round % 25 == 0:
+            if round % 10 == 4:
                 kafka.server("kill")
                 kafka.server("start")
         for j, text in jobs:
