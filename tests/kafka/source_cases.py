@@ -264,6 +264,25 @@ def tls_and_scram(kafka):
         expect_in("certificate", job.stream(SELECT, ok=False, **options(ca="broker.crt")))
 
 
+def broker_restarts(kafka):
+    """A stream that runs goes on when the broker is back."""
+    topic = kafka.topic("restarts", 2)
+    kafka.send(topic, ["a"], partition=1)
+    with Job(kafka) as job:
+        process = job.start(SELECT, subscribe=topic, startingOffsets="earliest")
+        try:
+            wait_for(lambda: len(job.result()) == 1, process=process)
+            kafka.server("kill")
+            time.sleep(1)
+            kafka.server("start")
+            kafka.send(topic, ["b"], partition=0)
+            wait_for(lambda: len(job.result()) == 2, process=process)
+        finally:
+            process.terminate()
+            process.wait()
+        expect(sorted(keys(job.result(), "v")), [("a",), ("b",)])
+
+
 def windows_with_workers(kafka):
     topic = kafka.topic("windows", 4)
     kafka.tool("fill", topic, 4, 20000, 50)
@@ -281,4 +300,4 @@ def windows_with_workers(kafka):
 
 
 CASES = [batch_columns, read_kafka_function, batch_bounds, batch_times, options_refused, stream_goes_on, stream_limits,
-         stream_default_is_latest, new_partitions, transactions, retention, deleted_topic, bad_messages, pattern, tls_and_scram, windows_with_workers]
+         stream_default_is_latest, new_partitions, transactions, retention, deleted_topic, bad_messages, pattern, tls_and_scram, broker_restarts, windows_with_workers]
