@@ -58,6 +58,11 @@ char *cli_read_text(const char *path)
         fprintf(stderr, "floodmark: cannot read '%s': %s\n", path, strerror(errno));
         free(text);
         text = NULL;
+    } else if (text && memchr(text, 0, len)) { /* what is behind it would be passed over in silence */
+        fprintf(stderr, "floodmark: [FLOODMARK_SQL_ZERO_BYTE] '%s' has a zero byte at offset %zu: it is no text. Save it as UTF-8.\n", path,
+                (size_t)((const char *)memchr(text, 0, len) - text));
+        free(text);
+        text = NULL;
     } else if (text) {
         text[len] = 0;
     }

@@ -71,6 +71,8 @@ check "the line is not named" grep -qE 'in/2\.json.*(:5|line 5)' err
 events in/2.json 4 4; touch -d '2026-01-01 00:00:02' in/2.json
 goes_on
 
+begin "zero byte in the job"; three_files; job; printf '\0SELECT nonsense FROM' >>job.sql; fails ZERO_BYTE job.sql
+
 # ---- Files ---------------------------------------------------------------------------------------------------------------
 
 begin "file gone between listing and reading"; three_files; job; calm
