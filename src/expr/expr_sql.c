@@ -513,6 +513,23 @@ static void add_extract(const fm_expr *e, fm_strbuf *out, const lambda_names *in
     add_wrapped(dot ? "." : "[", key, dot ? "" : "]", out, in);
 }
 
+/* x LIKE ANY (texts) is shown without the texts: "likeany(x)". False: it is an AND or OR of another kind. */
+static bool add_like_many(const fm_expr *e, fm_strbuf *out, const lambda_names *in)
+{
+    static const char *const names[] = {"likeall", "likeany", "notlikeall", "notlikeany"};
+    bool lower = fm_str_starts(e->name, FM_STR("ilike")) || fm_str_starts(e->name, FM_STR("notilike"));
+    const fm_expr *x = e;
+    size_t k = 0;
+    if (!e->name.len) return false;
+    while (k < 4 && !(fm_str_ends(e->name, fm_str_c(names[k] + (k < 2 ? 0 : 3))) && (k >= 2) == fm_str_starts(e->name, FM_STR("not"))))
+        k++;
+    if (k == 4) return false;
+    while (x->kind == FM_EXPR_AND || x->kind == FM_EXPR_OR || x->kind == FM_EXPR_NOT) x = x->args[0];
+    fm_strbuf_add_c(out, names[k]);
+    add_wrapped(lower ? "(lower(" : "(", x->args[0], lower ? "))" : ")", out, in);
+    return true;
+}
+
 static void put(const fm_expr *e, fm_strbuf *out, const lambda_names *in)
 {
     switch (e->kind) {
@@ -553,8 +570,13 @@ static void put(const fm_expr *e, fm_strbuf *out, const lambda_names *in)
             add_wrapped("", e->args[1]->args[1], ")", out, in);
             break;
         }
-        add_infix(e, "(", "AND", ")", out, in); break;
-    case FM_EXPR_OR: add_infix(e, "(", "OR", ")", out, in); break;
+        if (add_like_many(e, out, in)) break;
+        add_infix(e, "(", "AND", ")", out, in);
+        break;
+    case FM_EXPR_OR:
+        if (add_like_many(e, out, in)) break;
+        add_infix(e, "(", "OR", ")", out, in);
+        break;
     case FM_EXPR_NOT: add_wrapped("(NOT ", e->args[0], ")", out, in); break;
     case FM_EXPR_CASE: add_case(e, out, in); break;
     case FM_EXPR_IN_LIST:

@@ -53,11 +53,48 @@ static int32_t place_of(fm_str text, fm_str part, int64_t pos)
     return at < 0 ? 0 : (int32_t)fm_text_chars((fm_str){text.ptr, (size_t)at}) + 1;
 }
 
+/* Place of the `nth` part whose begin is character `start` or, to the right, behind it. Overlapping ones count. */
+static int32_t nth_place(fm_str text, fm_str part, int64_t start, int32_t nth)
+{
+    size_t from = fm_text_offset(text, start - 1);
+    for (;; nth--) {
+        ptrdiff_t at = fm_text_find(text, part, from);
+        if (at < 0) return 0;
+        if (nth == 1) return (int32_t)fm_text_chars((fm_str){text.ptr, (size_t)at}) + 1;
+        from = (size_t)at + fm_char_at(text, (size_t)at);
+    }
+}
+
+/* The same to the left, from character `start` on, counted from 1. */
+static int32_t nth_place_back(fm_str text, fm_str part, int64_t start, int32_t nth)
+{
+    size_t at = fm_text_offset(text, start - 1);
+    for (int64_t place = start; place >= 1; place--) {
+        if (text.len - at >= part.len && memcmp(text.ptr + at, part.ptr, part.len) == 0 && --nth == 0) return (int32_t)place;
+        while (at > 0 && ((unsigned char)text.ptr[--at] & 0xC0) == 0x80) {
+        }
+    }
+    return 0;
+}
+
 static fm_status instr(fm_call *call, const fm_vec *args, fm_vec *out)
 {
-    (void)call;
-    for (int32_t i = 0; i < out->len; i++)
-        fm_vec_i32_out(out)[i] = place_of(fm_vec_str(&args[0], i), fm_vec_str(&args[1], i), 1);
+    for (int32_t i = 0; i < out->len; i++) {
+        fm_str text = fm_vec_str(&args[0], i), part = fm_vec_str(&args[1], i);
+        int64_t start = call->expr->n_args > 2 ? fm_vec_i32(&args[2])[i] : 1;
+        int32_t nth = call->expr->n_args > 3 ? fm_vec_i32(&args[3])[i] : 1;
+        if (fm_call_lane_null(out, i)) continue;
+        if (nth <= 0)
+            return fm_fail(call->err, FM_INVALID, "INVALID_PARAMETER_VALUE.OCCURRENCE",
+                           "The value of parameter(s) `occurrence` in `instr` is invalid: expects a positive integer, but got %d.",
+                           (int)nth);
+        if (start != 0 && part.len == 0)
+            fm_vec_i32_out(out)[i] = 1;
+        else if (start > 0)
+            fm_vec_i32_out(out)[i] = nth_place(text, part, start, nth);
+        else if (start < 0)
+            fm_vec_i32_out(out)[i] = nth_place_back(text, part, fm_text_chars(text) + 1 + start, nth);
+    }
     return FM_OK;
 }
 
@@ -123,9 +160,10 @@ const fm_function fm_fn_endswith = {
 };
 
 const fm_function fm_fn_instr = {
-    .name = "instr", .args = {FM_ARG_STRING, FM_ARG_STRING, FM_ARG_END}, .args_min = 2, .args_max = 2,
-    .returns = fm_type_i32, .kernel = instr, .nulls = FM_NULLS_STRICT, .usage = "instr(str, part)",
-    .doc = "Returns where part first stands in str, counted from 1; 0 if nowhere.", .since = "1.5.0",
+    .name = "instr", .args = {FM_ARG_STRING, FM_ARG_STRING, FM_ARG_I32, FM_ARG_I32, FM_ARG_END}, .args_min = 2, .args_max = 4,
+    .returns = fm_type_i32, .kernel = instr, .nulls = FM_NULLS_STRICT, .can_fail = true, .shown = {NULL, NULL, NULL, "1"},
+    .usage = "instr(str, part[, start[, occurrence]])", .since = "1.5.0",
+    .doc = "Returns where part stands in str, counted from 1, looked for from start on, backward from a negative one; 0 if nowhere.",
 };
 
 const fm_function fm_fn_locate = {

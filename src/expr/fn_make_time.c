@@ -113,6 +113,11 @@ static fm_status bind_make_ntz(fm_bind *b, fm_error *err)
     return bind_make(b, fm_type_simple(FM_TYPE_TIMESTAMP_NTZ), false, err);
 }
 
+static fm_status bind_try_make_ntz(fm_bind *b, fm_error *err)
+{
+    return bind_make(b, fm_type_simple(FM_TYPE_TIMESTAMP_NTZ), true, err);
+}
+
 /* --- intervals --------------------------------------------------------------------------------------- */
 
 static fm_status interval_overflow(fm_call *call)
@@ -195,9 +200,12 @@ const fm_function fm_fn_make_date = {
 TIMESTAMP_ENTRY(make_timestamp, bind_make_timestamp, .aliases = {"make_timestamp_ltz"}, .args_max = 7,
                 .usage = "make_timestamp(year, month, day, hour, minute, second[, zone])", .since = "3.0.0",
                 .doc = "Returns the timestamp of its parts on the clock of a zone, or the session's.");
-TIMESTAMP_ENTRY(try_make_timestamp, bind_try_make_timestamp, .args_max = 7,
+TIMESTAMP_ENTRY(try_make_timestamp, bind_try_make_timestamp, .aliases = {"try_make_timestamp_ltz"}, .args_max = 7,
                 .usage = "try_make_timestamp(year, month, day, hour, minute, second[, zone])", .since = "4.0.0",
                 .doc = "As make_timestamp; null for parts out of range.");
+TIMESTAMP_ENTRY(try_make_timestamp_ntz, bind_try_make_ntz, .args_max = 6,
+                .usage = "try_make_timestamp_ntz(year, month, day, hour, minute, second)", .since = "4.0.0",
+                .doc = "As make_timestamp_ntz; null for parts out of range.");
 TIMESTAMP_ENTRY(make_timestamp_ntz, bind_make_ntz, .args_max = 6,
                 .usage = "make_timestamp_ntz(year, month, day, hour, minute, second)", .since = "3.4.0",
                 .doc = "Returns the timestamp without time zone of its parts.");

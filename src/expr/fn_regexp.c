@@ -152,6 +152,12 @@ static fm_status regexp_extract(fm_call *call, const fm_vec *args, fm_vec *out)
     return each_lane(call, "regexp_extract", args, out, extract_lane);
 }
 
+static fm_status bind_substr(fm_bind *b, fm_error *err)
+{
+    b->nullable = true;
+    return bind_pattern(b, err);
+}
+
 /* nullif(regexp_extract(str, regexp, 0), ''). */
 static fm_status regexp_substr(fm_call *call, const fm_vec *args, fm_vec *out)
 {
@@ -447,7 +453,7 @@ const fm_function fm_fn_regexp_count = {
 
 const fm_function fm_fn_regexp_substr = {
     .name = "regexp_substr", .args = {FM_ARG_STRING, FM_ARG_STRING, FM_ARG_END}, .args_min = 2, .args_max = 2,
-    .returns = fm_type_string, .bind = bind_pattern, .kernel = regexp_substr, .nulls = FM_NULLS_STRICT,
+    .returns = fm_type_string, .bind = bind_substr, .kernel = regexp_substr, .nulls = FM_NULLS_STRICT,
     .can_fail = true, .usage = "regexp_substr(str, regexp)", .since = "3.4.0",
     .doc = "Returns the first match of regexp in str; null where nothing matches.",
 };

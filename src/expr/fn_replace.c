@@ -78,11 +78,11 @@ static fm_status bind_reverse(fm_bind *b, fm_error *err)
 {
     const fm_type *t = b->args[0]->type;
     (void)err;
-    b->returns = t->id == FM_TYPE_LIST ? t : fm_type_string();
-    if (t->id == FM_TYPE_LIST) return FM_OK;
+    b->returns = t->id == FM_TYPE_LIST || t->id == FM_TYPE_BINARY ? t : fm_type_string();
+    if (b->returns == t) return FM_OK;
     b->cast_args[0] = fm_type_string();
-    return t->id == FM_TYPE_BINARY || t->n_fields > 0
-               ? fm_fail_arg_type(b, 0, "(\"STRING\" or \"ARRAY\")", err)
+    return t->n_fields > 0
+               ? fm_fail_arg_type(b, 0, "(\"STRING\" or \"BINARY\" or \"ARRAY\")", err)
                : FM_OK;
 }
 
@@ -114,7 +114,7 @@ static fm_status reverse(fm_call *call, const fm_vec *args, fm_vec *out)
         fm_status st;
         if (text.len > FM_VIEW_INLINE && !(to = fm_out_room(call, text.len, &st))) return st;
         for (size_t at = 0, size; at < text.len; at += size) {
-            size = fm_char_at(text, at);
+            size = out->type->id == FM_TYPE_BINARY ? 1 : fm_char_at(text, at);
             memcpy(to + text.len - at - size, text.ptr + at, size);
         }
         fm_out_slice(out, i, (fm_str){to, text.len});
@@ -170,8 +170,8 @@ const fm_function fm_fn_translate = {
 
 const fm_function fm_fn_reverse = {
     .name = "reverse", .args = {FM_ARG_ANY, FM_ARG_END}, .args_min = 1, .args_max = 1, .bind = bind_reverse,
-    .kernel = reverse, .nulls = FM_NULLS_STRICT, .usage = "reverse(array_or_str)",
-    .doc = "Returns the characters or elements in reverse order.", .since = "1.5.0",
+    .kernel = reverse, .nulls = FM_NULLS_STRICT, .usage = "reverse(expr)",
+    .doc = "Returns the characters, bytes or elements in reverse order.", .since = "1.5.0",
 };
 
 const fm_function fm_fn_mask = {

@@ -267,6 +267,7 @@
     X(try_divide)              \
     X(try_element_at)          \
     X(try_make_timestamp)      \
+    X(try_make_timestamp_ntz)  \
     X(try_mod)                 \
     X(try_multiply)            \
     X(try_parse_url)           \

@@ -112,15 +112,25 @@ fm_expr *fm_build_like(fm_parse *p, const fm_token *at, const char *name, fm_exp
     return fm_build_call(p, at->pos, fm_str_c(name), args);
 }
 
-/* x LIKE ANY (a, b) is x LIKE a OR x LIKE b; with ALL it is AND; NOT stands in front of each. */
+/* x LIKE ANY (a, b) is x LIKE a OR x LIKE b; with ALL it is AND; NOT stands in front of each. When all patterns are texts
+ * its name says how it was written, as Spark's columns show that. */
 fm_expr *fm_build_like_many(fm_parse *p, const fm_token *at, const char *name, fm_expr *x, int negated, int any, fm_exprs patterns)
 {
+    static const char *const names[2][4] = {{"likeall", "likeany", "notlikeall", "notlikeany"},
+                                            {"ilikeall", "ilikeany", "notilikeall", "notilikeany"}};
     fm_exprs each = {0};
+    fm_expr *whole;
+    bool texts = patterns.n > 1;
 
     for (int32_t i = 0; i < patterns.n; i++) {
+        const fm_expr *pattern = patterns.items[i];
+        texts = texts && pattern && pattern->kind == FM_EXPR_LITERAL && pattern->type && pattern->type->id == FM_TYPE_STRING &&
+                !fm_vec_is_null(&pattern->value, 0);
         each = fm_build_list(p, each, fm_build_not(p, at, negated, fm_build_like(p, at, name, x, patterns.items[i], NULL)));
     }
-    return fm_build_balanced(p, any ? FM_EXPR_OR : FM_EXPR_AND, each);
+    whole = fm_build_balanced(p, any ? FM_EXPR_OR : FM_EXPR_AND, each);
+    if (whole && texts) whole->name = fm_str_c(names[name[0] == 'i'][2 * (negated != 0) + (any != 0)]);
+    return whole;
 }
 
 /* x IS TRUE is x <=> true. */

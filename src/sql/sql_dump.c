@@ -94,7 +94,7 @@ void fm_expr_dump(const fm_expr *e, fm_strbuf *out)
         fm_strbuf_printf(out, " %s nulls %s", e->descending ? "desc" : "asc", e->nulls_first ? "first" : "last");
         break;
     case FM_EXPR_EXTRACT: add_call("get", e, out); break;
-    case FM_EXPR_AND: add_call(e->name.len ? "and between" : "and", e, out); break;
+    case FM_EXPR_AND: add_call(fm_str_eq(e->name, FM_STR("between")) ? "and between" : "and", e, out); break;
     case FM_EXPR_OR: add_call("or", e, out); break;
     case FM_EXPR_NOT: add_call("not", e, out); break;
     case FM_EXPR_CASE: add_call("case", e, out); break;
