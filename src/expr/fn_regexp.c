@@ -391,6 +391,7 @@ static fm_status replace_lane(matcher *m, const fm_vec *args, fm_vec *out, int32
         any = true;
         fm_strbuf_add(&buf, (fm_str){text.ptr + copied, start - copied});
         if (!add_replacement(m, text, fm_vec_str(&args[2], i), &buf)) st = fail_replace(m, args, i, pos);
+        else if (buf.len > FM_TEXT_SIZE_MAX) st = fm_out_buffer(m->call, out, i, &buf); /* fails */
         copied = end;
     }
     if (st == FM_OK && !any) {

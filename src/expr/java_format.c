@@ -501,6 +501,9 @@ fm_status fm_java_format(fm_str format, const fm_vec *args, int32_t n, int64_t i
             fm_strbuf_add(out, (fm_str){format.ptr + start, at - start});
             continue;
         }
+        if (out->len > FM_TEXT_SIZE_MAX)
+            return fm_fail(err, FM_INVALID, "FLOODMARK_VALUE_TOO_LONG", "The result would have more than %d bytes.",
+                           FM_TEXT_SIZE_MAX);
         at++;
         FM_TRY(read_spec(&p, format, start, &at, &s));
         if (s.conversion == '%' || s.conversion == 'n') {

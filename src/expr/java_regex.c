@@ -11,6 +11,7 @@
 #define WORD_UNICODE "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\x{200c}\\x{200d}"
 
 static fm_status alternatives(jre_parser *p);
+static fm_status look_behind(jre_parser *p, unsigned flags_before);
 
 /* ---- characters -------------------------------------------------------------------------------------------- */
 
@@ -224,7 +225,7 @@ static fm_status group(jre_parser *p)
     case '<':
         if (p->at < p->n && (p->chars[p->at] == '=' || p->chars[p->at] == '!')) {
             fm_strbuf_add_c(&p->out->text, jre_take(p) == '=' ? "(?<=" : "(?<!");
-            break;
+            return look_behind(p, before);
         }
         st = group_name(p, &name);
         if (st == FM_OK) st = open_capture(p, fm_strbuf_str(&name));
@@ -420,6 +421,164 @@ static fm_status alternatives(jre_parser *p)
         fm_strbuf_add_char(&p->out->text, '|');
     }
     p->depth--;
+    return FM_OK;
+}
+
+/* ---- looking behind ---------------------------------------------------------------------------------------- */
+
+/* PCRE2 looks behind by alternatives of a fixed length each, Java by anything whose longest length is plain. So what stands in
+ * there is written out: a{1,2}b becomes a{1}b|a{2}b. Variants stand one after the other, a zero byte behind each; no pattern
+ * holds one. */
+enum { VARIANTS_MAX = 1000, VARIANTS_SIZE_MAX = 1 << 18 /* bytes */, SPREAD_MAX = 255 /* of a repetition */ };
+
+static fm_status behind_alternatives(jre_parser *p, fm_strbuf *out);
+
+static fm_status product(jre_parser *p, fm_str a, fm_str b, fm_strbuf *out)
+{
+    int n = 0;
+    for (size_t i = 0; i < a.len; i += strlen(a.ptr + i) + 1)
+        for (size_t k = 0; k < b.len; k += strlen(b.ptr + k) + 1) {
+            fm_strbuf_add_c(out, a.ptr + i);
+            fm_strbuf_add_c(out, b.ptr + k);
+            fm_strbuf_add_char(out, 0);
+            if (++n > VARIANTS_MAX || out->len > VARIANTS_SIZE_MAX) return jre_unsupported(p, "too much to look behind for");
+        }
+    return FM_OK;
+}
+
+/* set = set x more. */
+static fm_status append_product(jre_parser *p, fm_strbuf *set, const fm_strbuf *more)
+{
+    fm_strbuf both = {0};
+    fm_status st = product(p, fm_strbuf_str(set), fm_strbuf_str(more), &both);
+    fm_strbuf_fini(set);
+    *set = both;
+    return st;
+}
+
+/* How often an atom stands there. */
+static fm_status behind_quantifier(jre_parser *p, int32_t *least, int32_t *most)
+{
+    int32_t c = jre_peek(p);
+    *least = *most = 1;
+    if (c != '*' && c != '+' && c != '?' && c != '{') return FM_OK;
+    p->at++;
+    if (c == '?') *least = 0;
+    if (c == '{') {
+        FM_TRY(repeat_number(p, least));
+        *most = *least;
+        if (jre_take_if(p, ',')) {
+            if (jre_peek(p) == '}') c = '*';
+            else FM_TRY(repeat_number(p, most));
+        }
+        if (!jre_take_if(p, '}')) return jre_invalid(p, "unclosed repetition");
+        if (*most < *least) return jre_invalid(p, "a repetition whose end lies before its begin");
+    }
+    if (c == '*' || c == '+') return jre_invalid(p, "what is looked for behind has no longest length");
+    if (*most - *least > SPREAD_MAX) return jre_unsupported(p, "too much to look behind for");
+    c = jre_peek(p);
+    if (c == '?' || c == '+') p->at++;
+    return FM_OK;
+}
+
+/* Variants of one atom, without its quantifier. *plain: it is one text, to which {n} may be put. */
+static fm_status behind_atom(jre_parser *p, fm_strbuf *out, bool *plain)
+{
+    unsigned before = p->flags;
+    fm_strbuf kept = p->out->text;
+    bool single = true;
+    int32_t c = jre_take(p);
+    fm_status st;
+    *plain = false;
+    if (c == '(' && p->at + 1 < p->n && p->chars[p->at] == '?' && p->chars[p->at + 1] == ':') {
+        p->at += 2;
+        FM_TRY(behind_alternatives(p, out));
+        p->flags = before;
+        return jre_take_if(p, ')') ? FM_OK : jre_invalid(p, "unclosed group");
+    }
+    p->out->text = (fm_strbuf){0};
+    st = atom(p, c, &single);
+    *plain = true;
+    fm_strbuf_add_c(out, single ? "" : "(?:");
+    fm_strbuf_add(out, fm_strbuf_str(&p->out->text));
+    fm_strbuf_add_c(out, single ? "" : ")");
+    fm_strbuf_add_char(out, 0);
+    fm_strbuf_fini(&p->out->text);
+    p->out->text = kept;
+    return st;
+}
+
+/* An atom with its quantifier, put behind the variants in `set`. */
+static fm_status behind_item(jre_parser *p, fm_strbuf *set)
+{
+    fm_strbuf one = {0}, choices = {0}, power = {0};
+    int32_t least = 1, most = 1;
+    bool plain = false;
+    fm_status st = behind_atom(p, &one, &plain);
+    if (st == FM_OK) st = behind_quantifier(p, &least, &most);
+    if (st == FM_OK && plain && one.len > 1) {
+        for (int32_t k = least; k <= most; k++) {
+            if (k) fm_strbuf_add_c(&choices, one.ptr);
+            if (k > 1) fm_strbuf_printf(&choices, "{%d}", (int)k);
+            fm_strbuf_add_char(&choices, 0);
+        }
+    } else if (st == FM_OK) {
+        fm_strbuf_add_char(&power, 0);
+        for (int32_t k = 0; k <= most && st == FM_OK; k++) {
+            if (k >= least) fm_strbuf_add(&choices, fm_strbuf_str(&power));
+            if (k < most) st = append_product(p, &power, &one);
+        }
+    }
+    if (st == FM_OK && (!fm_strbuf_ok(&one) || !fm_strbuf_ok(&choices) || !fm_strbuf_ok(&power))) st = fm_no_memory(NULL, p->err);
+    if (st == FM_OK) st = append_product(p, set, &choices);
+    fm_strbuf_fini(&one);
+    fm_strbuf_fini(&choices);
+    fm_strbuf_fini(&power);
+    return st;
+}
+
+static fm_status behind_alternatives(jre_parser *p, fm_strbuf *out)
+{
+    if (++p->depth > FM_JAVA_REGEX_DEPTH_MAX) return jre_unsupported(p, "groups more than 200 deep");
+    do {
+        fm_strbuf set = {0};
+        fm_status st = FM_OK;
+        int32_t c;
+        fm_strbuf_add_char(&set, 0);
+        while (st == FM_OK && (c = jre_peek(p)) != JRE_END && c != '|' && c != ')') st = behind_item(p, &set);
+        fm_strbuf_add(out, fm_strbuf_str(&set));
+        fm_strbuf_fini(&set);
+        FM_TRY(st);
+        if (out->len > VARIANTS_SIZE_MAX) return jre_unsupported(p, "too much to look behind for");
+    } while (jre_take_if(p, '|'));
+    p->depth--;
+    return FM_OK;
+}
+
+/* Behind "(?<=" or "(?<!", which is printed. Capturing groups must not be written twice: with those it is for PCRE2 to say
+ * whether it can. */
+static fm_status look_behind(jre_parser *p, unsigned flags_before)
+{
+    const jre_parser begin = *p;
+    size_t names_len = p->out->names.len;
+    fm_strbuf variants = {0};
+    fm_status st = behind_alternatives(p, &variants);
+    if (st == FM_OK && p->groups_seen > begin.groups_seen) {
+        fm_strbuf_fini(&variants);
+        *p = begin;
+        p->out->names.len = names_len;
+        return close_group(p, flags_before);
+    }
+    for (size_t i = 0; st == FM_OK && i < variants.len; i += strlen(variants.ptr + i) + 1) {
+        if (i) fm_strbuf_add_char(&p->out->text, '|');
+        fm_strbuf_add_c(&p->out->text, variants.ptr + i);
+    }
+    if (st == FM_OK && !fm_strbuf_ok(&variants)) st = fm_no_memory(NULL, p->err);
+    fm_strbuf_fini(&variants);
+    FM_TRY(st);
+    p->flags = flags_before;
+    if (!jre_take_if(p, ')')) return jre_invalid(p, "unclosed group");
+    fm_strbuf_add_char(&p->out->text, ')');
     return FM_OK;
 }
 

@@ -78,7 +78,16 @@ static void java_patterns(void **state)
         {"a{2,3}?", "aaaa", "0-2 2-4"},
         {"[^\\n]", "\n", "none"},
         {"\xFF", "\xEF\xBF\xBD", "0-3"},
+        {"(?<=a{1,3})b", "baab", "3-4"},
+        {"(?<=^a?)b", "ab", "1-2"},
+        {"(?<!x(?:a|bc))d", "xad xbcd yad", "11-12"},
+        {"(?<=(?:ab|c){1,2}e)f", "abef abcef ef", "3-4 9-10"},
+        {"(?<=\\d{2}[a-c&&[^b]])z", "12az 12bz", "3-4"},
+        {"(?<=)a", "a", "0-1"},
+        {"(?<=(x)|(y))a\\2?", "xa yay", "1-2 4-6"},
         /* what Java refuses */
+        {"(?<=a+)b", "", "INVALID_PARAMETER_VALUE.PATTERN"},
+        {"(?<=a{2,})b", "", "INVALID_PARAMETER_VALUE.PATTERN"},
         {"(", "", "INVALID_PARAMETER_VALUE.PATTERN"},
         {")", "", "INVALID_PARAMETER_VALUE.PATTERN"},
         {"[", "", "INVALID_PARAMETER_VALUE.PATTERN"},
@@ -99,8 +108,8 @@ static void java_patterns(void **state)
         {"(?<n>a)(?<n>b)", "", "INVALID_PARAMETER_VALUE.PATTERN"},
         {"(?y)a", "", "INVALID_PARAMETER_VALUE.PATTERN"},
         /* what Java takes and PCRE2 cannot */
-        {"(?<=a{1,3})b", "", "FLOODMARK_PATTERN_NOT_SUPPORTED"},
         {"a{65536}", "", "FLOODMARK_PATTERN_NOT_SUPPORTED"},
+        {"(?<=(?:a|b){1,20})c", "", "FLOODMARK_PATTERN_NOT_SUPPORTED"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
