@@ -213,10 +213,15 @@ static fm_status bind_round(fm_bind *b, rounding_mode mode, fm_error *err)
     }
     if (b->n_args > 1) {
         fm_value v;
-        if (!fm_expr_is_constant(b->args[1]))
+        bool constant = fm_expr_is_constant(b->args[1]);
+        if (constant) FM_TRY(fm_eval_constant(b->arena, b->conf, b->args[1], &v, err));
+        if (mode >= TO_CEILING && (!constant || fm_vec_is_null(&v, 0)))
+            return fm_fail_at(err, FM_INVALID, "NON_FOLDABLE_ARGUMENT", b->pos.line, b->pos.column,
+                              "The function `%.*s` requires the parameter `scale` to be a foldable expression of the type \"INT\", "
+                              "but the actual argument is a non-foldable.", FM_STR_ARG(b->name));
+        if (!constant)
             return fm_fail_bind(b, err, "NON_FOLDABLE_INPUT", "the input `scale` should be a foldable \"INT\" expression.",
                                 NULL, NULL);
-        FM_TRY(fm_eval_constant(b->arena, b->conf, b->args[1], &v, err));
         if (!fm_vec_is_null(&v, 0)) r->digits = fm_vec_i32(&v)[0];
     }
     b->bound = r;
