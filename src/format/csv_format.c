@@ -27,6 +27,16 @@ const char *const fm_csv_read_options[] = {"sep",
                                            "charset",
                                            "enforceSchema",
                                            "maxColumns",
+                                           "maxCharsPerColumn",
+                                           "multiLine",
+                                           "inferSchema",
+                                           "preferDate",
+                                           "samplingRatio",
+                                           "nanValue",
+                                           "positiveInf",
+                                           "negativeInf",
+                                           "charToEscapeQuoteEscaping",
+                                           "unescapedQuoteHandling",
                                            "compression",
                                            "enableDateTimeParsingFallback",
                                            "locale",
@@ -36,6 +46,7 @@ const char *const fm_csv_write_options[] = {"sep",
                                             "header",
                                             "quote",
                                             "escape",
+                                            "charToEscapeQuoteEscaping",
                                             "nullValue",
                                             "emptyValue",
                                             "quoteAll",
@@ -50,46 +61,134 @@ const char *const fm_csv_write_options[] = {"sep",
                                             "compression",
                                             NULL};
 
-static fm_status one_char(const fm_options *options, const char *key, char absent, char *out,
+/* A character option. absent: what it is when not given; an empty value is `none`. */
+static fm_status one_char(const fm_options *options, const char *key, int absent, int none, int *out,
                           fm_error *err)
+{
+    const fm_option *o = fm_options_find(options, key);
+    size_t chars = 0;
+
+    *out = absent;
+    if (!o) return FM_OK;
+    *out = o->value.len ? (unsigned char)o->value.ptr[0] : none;
+    for (size_t i = 0; i < o->value.len; i++) chars += ((unsigned char)o->value.ptr[i] & 0xC0) != 0x80;
+    if (chars > 1)
+        return fm_fail(err, FM_INVALID, "OPTION_VALUE_EXCEEDS_ONE_CHARACTER",
+                       "The value of %s cannot be more than one character, but got %.*s.", key,
+                       FM_STR_ARG(o->value));
+    if (o->value.len <= 1) return FM_OK;
+    return fm_fail(err, FM_UNSUPPORTED, "FLOODMARK_INVALID_OPTION",
+                   "Option %s '%.*s': one ASCII character is taken.", key, FM_STR_ARG(o->value));
+}
+
+/* The delimiter, with Spark's escapes: \t, \\, \", ... */
+static fm_status read_sep(const fm_options *options, fm_arena *arena, fm_str *out, fm_error *err)
+{
+    static const char from[] = "trbf\"'\\", to[] = "\t\r\b\f\"'\\";
+    fm_str text = fm_options_get(options, "sep", fm_options_get(options, "delimiter", FM_STR(",")));
+    char *bytes = fm_arena_alloc(arena, text.len + 1, 1);
+    size_t n = 0;
+
+    if (!bytes) return fm_no_memory(arena, err);
+    for (size_t i = 0; i < text.len; i++) {
+        const char *known = NULL;
+        if (text.ptr[i] != '\\') {
+            bytes[n++] = text.ptr[i];
+            continue;
+        }
+        if (i + 1 < text.len && text.ptr[i + 1]) known = strchr(from, text.ptr[++i]);
+        if (!known)
+            return fm_fail(err, FM_INVALID,
+                           text.len == 1 ? "INVALID_DELIMITER_VALUE.SINGLE_BACKSLASH"
+                                         : "INVALID_DELIMITER_VALUE.UNSUPPORTED_SPECIAL_CHARACTER",
+                           "Option sep '%.*s': a backslash starts \\t, \\r, \\b, \\f, \\\", \\' or \\\\.",
+                           FM_STR_ARG(text));
+        bytes[n++] = to[known - from];
+    }
+    *out = (fm_str){bytes, n};
+    if (n > 0 && memchr(bytes, '\n', n) == NULL && memchr(bytes, '\r', n) == NULL && memchr(bytes, 0, n) == NULL)
+        return FM_OK;
+    return fm_fail(err, FM_INVALID, "INVALID_DELIMITER_VALUE.EMPTY_STRING",
+                   "Option sep must have at least one character, and none that ends a line.");
+}
+
+static fm_status read_limit(const fm_options *options, const char *key, int64_t absent, int64_t min, int64_t *out,
+                            fm_error *err)
 {
     const fm_option *o = fm_options_find(options, key);
 
     *out = absent;
-    if (!o) return FM_OK;
-    *out = o->value.len ? o->value.ptr[0] : 0;
-    if (fm_str_eq(o->value, FM_STR("\\t")))
-        *out = '\t';
-    else if (o->value.len > 1 || (o->value.len && (unsigned char)*out >= 0x80))
-        return fm_fail(err, FM_UNSUPPORTED, "FLOODMARK_INVALID_OPTION",
-                       "Option %s '%.*s': one ASCII character is taken.", key,
-                       FM_STR_ARG(o->value));
-    return FM_OK;
+    if (!o || (fm_str_to_i64(o->value, out) && *out >= min && *out <= INT32_MAX)) return FM_OK;
+    return fm_fail(err, FM_INVALID, "_LEGACY_ERROR_TEMP_2146", "%s should be an integer, at least %d. Found %.*s.", key,
+                   (int)min, FM_STR_ARG(o->value));
+}
+
+static fm_status read_handling(const fm_options *options, fm_csv_handling *out, fm_error *err)
+{
+    static const char *const names[] = {"STOP_AT_DELIMITER", "STOP_AT_CLOSING_QUOTE", "BACK_TO_DELIMITER",
+                                        "SKIP_VALUE", "RAISE_ERROR"};
+    fm_str text = fm_options_get(options, "unescapedQuoteHandling", fm_str_c(names[0]));
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        *out = (fm_csv_handling)i;
+        if (fm_str_eq_ci(text, fm_str_c(names[i]))) return FM_OK;
+    }
+    return fm_fail(err, FM_INVALID, "FLOODMARK_INVALID_OPTION",
+                   "Option unescapedQuoteHandling '%.*s' is not known: use STOP_AT_DELIMITER, STOP_AT_CLOSING_QUOTE, "
+                   "BACK_TO_DELIMITER, SKIP_VALUE or RAISE_ERROR.",
+                   FM_STR_ARG(text));
+}
+
+static fm_status read_texts(fm_arena *arena, const fm_options *options, bool writing, fm_csv_options *o, fm_error *err)
+{
+    const struct {
+        const char *key;
+        fm_str absent, *out;
+    } texts[] = {
+        {"nullValue", FM_STR(""), &o->null_value},
+        {"emptyValue", writing ? FM_STR("\"\"") : FM_STR(""), &o->empty_value},
+        {"nanValue", FM_STR("NaN"), &o->nan_value},
+        {"positiveInf", FM_STR("Inf"), &o->positive_inf},
+        {"negativeInf", FM_STR("-Inf"), &o->negative_inf},
+    };
+
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        *texts[i].out = fm_arena_str(arena, fm_options_get(options, texts[i].key, texts[i].absent));
+        if (!texts[i].out->ptr) return fm_no_memory(arena, err);
+    }
+    return fm_line_sep_option(options, arena, &o->line_sep, err);
 }
 
 fm_status fm_csv_options_read(fm_arena *arena, const fm_options *options, bool writing,
                               fm_csv_options *out, fm_error *err)
 {
-    fm_csv_options o = {.sep = ','};
+    fm_csv_options o = {0};
 
-    FM_TRY(one_char(options, "delimiter", ',', &o.sep, err));
-    FM_TRY(one_char(options, "sep", o.sep, &o.sep, err));
-    FM_TRY(one_char(options, "quote", '"', &o.quote, err));
-    FM_TRY(one_char(options, "escape", '\\', &o.escape, err));
-    FM_TRY(one_char(options, "comment", 0, &o.comment, err));
-    if (!o.sep || o.sep == '\n' || o.sep == '\r')
-        return fm_fail(err, FM_INVALID, "INVALID_DELIMITER_VALUE.EMPTY_STRING",
-                       "Option sep must be one character that ends no line.");
+    FM_TRY(read_sep(options, arena, &o.sep, err));
+    FM_TRY(one_char(options, "quote", '"', -1, &o.quote, err));
+    FM_TRY(one_char(options, "escape", '\\', 0, &o.escape, err));
+    FM_TRY(one_char(options, "charToEscapeQuoteEscaping", o.escape == o.quote ? 0 : o.escape, 0, &o.escape_escape, err));
+    FM_TRY(one_char(options, "comment", 0, 0, &o.comment, err));
     FM_TRY(fm_options_bool(options, "header", false, &o.header, err));
+    FM_TRY(fm_options_bool(options, "enforceSchema", true, &o.enforce_schema, err));
+    FM_TRY(fm_options_bool(options, "multiLine", false, &o.multi_line, err));
+    FM_TRY(fm_options_bool(options, "inferSchema", false, &o.infer_schema, err));
+    FM_TRY(fm_options_bool(options, "preferDate", true, &o.prefer_date, err));
     FM_TRY(fm_options_bool(options, "ignoreLeadingWhiteSpace", writing, &o.trim_left, err));
     FM_TRY(fm_options_bool(options, "ignoreTrailingWhiteSpace", writing, &o.trim_right, err));
     FM_TRY(fm_options_bool(options, "quoteAll", false, &o.quote_all, err));
-    FM_TRY(fm_encoding_option(options, err));
-    o.null_value = fm_arena_str(arena, fm_options_get(options, "nullValue", (fm_str){"", 0}));
-    o.empty_value = fm_arena_str(
-        arena, fm_options_get(options, "emptyValue", writing ? FM_STR("\"\"") : (fm_str){"", 0}));
+    FM_TRY(read_limit(options, "maxColumns", 20480, 1, &o.columns_max, err));
+    FM_TRY(read_limit(options, "maxCharsPerColumn", -1, -1, &o.chars_max, err));
+    FM_TRY(read_handling(options, &o.handling, err));
+    FM_TRY(writing ? fm_encoding_option(options, err) : fm_read_encoding_option(options, false, err));
+    FM_TRY(fm_locale_option(options, err));
+    FM_TRY(read_texts(arena, options, writing, &o, err));
+    if (o.handling == FM_CSV_BACK_TO_DELIMITER && o.multi_line)
+        return fm_fail(err, FM_UNSUPPORTED, "FLOODMARK_INVALID_OPTION",
+                       "Option unescapedQuoteHandling 'BACK_TO_DELIMITER' does not go with multiLine here: use another, or "
+                       "leave multiLine out.");
     *out = o;
-    return o.null_value.ptr && o.empty_value.ptr ? FM_OK : fm_no_memory(arena, err);
+    return FM_OK;
 }
 
 /* ---- writing ---- */
@@ -162,20 +261,20 @@ static void add_field(const fm_csv_options *o, fm_str text, bool quoted, fm_strb
     while (o->trim_right && text.len && (unsigned char)text.ptr[text.len - 1] <= ' ') text.len--;
     for (size_t i = 0; i < text.len && !quoted; i++) {
         char c = text.ptr[i];
-        quoted = c == o->sep || c == '\n' || c == '\r' || (o->quote && c == o->quote) ||
-                 (i == 0 && o->comment && c == o->comment);
+        quoted = c == '\n' || c == '\r' || (o->quote > 0 && c == o->quote) || (i == 0 && o->comment && c == o->comment) ||
+                 (c == o->sep.ptr[0] && text.len - i >= o->sep.len && memcmp(text.ptr + i, o->sep.ptr, o->sep.len) == 0);
     }
-    if (!quoted || !o->quote) {
+    if (!quoted || o->quote <= 0) {
         fm_strbuf_add(out, text);
         return;
     }
-    fm_strbuf_add_char(out, o->quote);
+    fm_strbuf_add_char(out, (char)o->quote);
     for (size_t i = 0; i < text.len; i++) {
         if ((text.ptr[i] == o->quote || text.ptr[i] == o->escape) && o->escape)
-            fm_strbuf_add_char(out, o->escape);
+            fm_strbuf_add_char(out, (char)o->escape);
         fm_strbuf_add_char(out, text.ptr[i]);
     }
-    fm_strbuf_add_char(out, o->quote);
+    fm_strbuf_add_char(out, (char)o->quote);
 }
 
 static fm_status write_header(fm_writer *writer, fm_strbuf *out, fm_error *err)
@@ -184,7 +283,7 @@ static fm_status write_header(fm_writer *writer, fm_strbuf *out, fm_error *err)
 
     if (!w->options.header) return FM_OK;
     for (int32_t i = 0; i < w->schema->n_fields; i++) {
-        if (i) fm_strbuf_add_char(out, w->options.sep);
+        if (i) fm_strbuf_add(out, w->options.sep);
         add_field(&w->options, w->schema->fields[i].name, w->options.quote_all, out);
     }
     fm_strbuf_add(out, w->line_sep);
@@ -222,7 +321,7 @@ static fm_status write_batch(fm_writer *writer, const fm_batch *batch, fm_strbuf
 
     for (int32_t row = 0; row < batch->rows; row++) {
         for (int32_t i = 0; i < batch->schema->n_fields; i++) {
-            if (i) fm_strbuf_add_char(out, w->options.sep);
+            if (i) fm_strbuf_add(out, w->options.sep);
             write_value(w, i, &batch->columns[i], row, &text, out);
         }
         fm_strbuf_add(out, w->line_sep);
@@ -237,14 +336,17 @@ void fm_csv_print_row(fm_writer *writer, const fm_vec *columns, int32_t row, fm_
     csv_writer *w = (csv_writer *)writer;
 
     for (int32_t i = 0; i < w->schema->n_fields; i++) {
-        if (i) fm_strbuf_add_char(out, w->options.sep);
+        if (i) fm_strbuf_add(out, w->options.sep);
         write_value(w, i, &columns[i], row, text, out);
     }
 }
 
 static bool can_split(const fm_options *options)
 {
-    return fm_str_eq(fm_options_get(options, "lineSep", FM_STR("\n")), FM_STR("\n"));
+    bool multi_line = false;
+
+    fm_options_bool(options, "multiLine", false, &multi_line, NULL);
+    return !multi_line && fm_is_utf8(options) && fm_str_eq(fm_options_get(options, "lineSep", FM_STR("\n")), FM_STR("\n"));
 }
 
 const fm_format fm_format_csv = {
@@ -252,6 +354,12 @@ const fm_format fm_format_csv = {
     .extension = "csv",
     .read_options = fm_csv_read_options,
     .write_options = fm_csv_write_options,
+    .infer_new = fm_csv_infer_new,
+    .infer_block = fm_csv_infer_block,
+    .infer_whole = fm_csv_infer_whole,
+    .infer_enough = fm_csv_infer_enough,
+    .infer_finish = fm_csv_infer_finish,
+    .infer_free = fm_csv_infer_free,
     .can_split = can_split,
     .reader_new = fm_csv_reader_new,
     .read_block = fm_csv_reader_block,

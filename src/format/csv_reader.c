@@ -1,15 +1,16 @@
-/* format/csv_reader.c: CSV lines -> batches.
+/* format/csv_reader.c: CSV records -> batches.
  *
- * A line is a record; a field in quotes may hold separators. A record with another number of fields
+ * A line is a record, unless multiLine lets quotes hold line ends. A record with another number of fields
  * than the table has columns is bad when all columns are read (Spark does not see it when it reads
  * some); so is one with a value that is none of its column's type, which is null then. */
 #include "base/time_text.h"
-#include "format/csv_format.h"
+#include "format/csv_parse.h"
 #include "format/formats.h"
 #include "format/json_options.h"
 #include "format/json_slots.h"
 #include "format/lines.h"
 #include "format/text_value.h"
+#include "format/utf8.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -26,7 +27,10 @@ typedef struct csv_reader {
     int32_t *slot_of;      /* [n_fields] index among the wanted, or -1 */
     bool all_wanted;
     fm_date_cache dates;
-    fm_strbuf field; /* one unquoted */
+    fm_csv_parser parser;
+    fm_str *names;   /* [n_fields] as the header should have them */
+    bool is_utf8;    /* the block */
+    fm_strbuf digits; /* of a decimal, without commas */
     bool begun;
     int32_t rows;
     int64_t *lines;
@@ -51,7 +55,9 @@ fm_status fm_csv_reader_new(fm_arena *arena, const fm_read_spec *spec, fm_reader
     FM_TRY(fm_json_options_read(arena, spec->options, spec->zone, spec->corrupt_column, &r->times,
                                 err));
     r->slot_of = fm_arena_array(arena, int32_t, spec->schema->n_fields);
-    if (!r->slot_of) return fm_no_memory(arena, err);
+    r->names = fm_arena_array(arena, fm_str, spec->schema->n_fields);
+    fm_csv_parser_init(&r->parser, &r->csv);
+    if (!r->slot_of || !r->names) return fm_no_memory(arena, err);
     r->corrupt_at = -1;
     for (int32_t f = 0; f < spec->schema->n_fields; f++) {
         const fm_field *field = &spec->schema->fields[f];
@@ -64,6 +70,7 @@ fm_status fm_csv_reader_new(fm_arena *arena, const fm_read_spec *spec, fm_reader
         int32_t at = corrupt ? -1 : r->n_fields++;
         declared += !corrupt;
         if (at >= 0) r->slot_of[at] = -1;
+        if (at >= 0) r->names[at] = field->name;
         for (int32_t i = 0; i < spec->n_wanted; i++) {
             if (spec->wanted[i] != f) continue;
             fields[i] = *field;
@@ -88,22 +95,32 @@ fm_status fm_csv_reader_new(fm_arena *arena, const fm_read_spec *spec, fm_reader
 
 void fm_csv_reader_free(fm_reader *reader)
 {
-    if (reader) fm_strbuf_fini(&((csv_reader *)reader)->field);
+    csv_reader *r = (csv_reader *)reader;
+
+    if (!r) return;
+    fm_csv_parser_fini(&r->parser);
+    fm_strbuf_fini(&r->digits);
 }
 
 size_t fm_csv_reader_whole(fm_reader *reader, const char *bytes, size_t len)
 {
-    return fm_lines_whole(((csv_reader *)reader)->times.line_sep, bytes, len);
+    csv_reader *r = (csv_reader *)reader;
+
+    return r->csv.multi_line ? fm_csv_parser_whole(&r->parser, bytes, len) : fm_lines_whole(r->csv.line_sep, bytes, len);
 }
 
 /* ---- values ---- */
 
-static bool float_text(fm_str text, double *out)
+/* A decimal may have commas between its digits. */
+static bool decimal_text(csv_reader *r, const fm_type *type, fm_str text, fm_i128 *out)
 {
-    if (fm_str_eq(text, FM_STR("NaN"))) return *out = NAN, true;
-    if (fm_str_eq(text, FM_STR("Inf"))) return *out = INFINITY, true;
-    if (fm_str_eq(text, FM_STR("-Inf"))) return *out = -INFINITY, true;
-    return fm_text_to_double(text, out);
+    if (text.len && memchr(text.ptr, ',', text.len)) {
+        fm_strbuf_clear(&r->digits);
+        for (size_t i = 0; i < text.len; i++)
+            if (text.ptr[i] != ',') fm_strbuf_add_char(&r->digits, text.ptr[i]);
+        text = fm_strbuf_str(&r->digits);
+    }
+    return fm_text_to_decimal(text, type->precision, type->scale, out);
 }
 
 static bool time_text(csv_reader *r, const fm_type *type, fm_str text, int64_t *out)
@@ -125,7 +142,8 @@ static bool time_text(csv_reader *r, const fm_type *type, fm_str text, int64_t *
         if (o->date_format && fm_time_format_parse(o->date_format, text, fm_zone_utc(), &us))
             return *out = fm_floor_div(us, FM_US_PER_DAY), true;
         if (!o->date_format && fm_text_to_date(text, &day)) return *out = day, true;
-        if (!o->date_fallback || !fm_file_date_old(text, &day)) return false;
+        if (!o->date_fallback || fm_integer_text(text, true, &us) || !fm_file_date_old(text, &day))
+            return o->date_fallback && fm_text_to_date(text, &day) ? *out = day, true : false;
         return *out = day, true;
     }
 }
@@ -179,19 +197,23 @@ static bool store_value(csv_reader *r, fm_json_slot *slot, int32_t row, fm_str t
     switch (slot->type->id) {
     case FM_TYPE_STRING:
     case FM_TYPE_BINARY:
+        if (!r->is_utf8 && !fm_utf8_valid(text.ptr, text.len)) {
+            text = fm_utf8_repair(text, r->arena);
+            if (!text.ptr) return false;
+            in_block = true;
+        }
         ((fm_view *)slot->values)[row] = in_block ? fm_view_of(text.ptr, text.len)
                                                   : fm_view_copy(r->arena, text.ptr, text.len, &ok);
         return ok;
     case FM_TYPE_BOOL: return bool_value(slot, row, text);
-    case FM_TYPE_F64: return float_text(text, &((double *)slot->values)[row]);
+    case FM_TYPE_F64: return fm_csv_double(text, &r->csv, &((double *)slot->values)[row]);
     case FM_TYPE_F32:
-        if (!float_text(text, &x)) return false;
+        if (!fm_csv_double(text, &r->csv, &x)) return false;
         if (isfinite(x)) return fm_text_to_float(text, &((float *)slot->values)[row]);
         ((float *)slot->values)[row] = (float)x;
         return true;
     case FM_TYPE_DECIMAL:
-        return fm_text_to_decimal(text, slot->type->precision, slot->type->scale,
-                                  &((fm_i128 *)slot->values)[row]);
+        return decimal_text(r, slot->type, text, &((fm_i128 *)slot->values)[row]);
     case FM_TYPE_DATE:
     case FM_TYPE_INTERVAL_YM:
         ok = slot->type->id == FM_TYPE_DATE ? time_text(r, slot->type, text, &t)
@@ -208,49 +230,6 @@ static bool store_value(csv_reader *r, fm_json_slot *slot, int32_t row, fm_str t
     case FM_TYPE_NULL: return false;
     default: return integer_value(slot, row, text);
     }
-}
-
-/* ---- fields ---- */
-
-/* The field at *at; moves behind its separator. *more: another follows. */
-static fm_str next_field(csv_reader *r, const char **at, const char *end, bool *more, bool *quoted)
-{
-    const fm_csv_options *o = &r->csv;
-    const char *p = *at, *from;
-
-    while (o->trim_left && p < end && (*p == ' ' || *p == '\t') && *p != o->sep) p++;
-    *quoted = o->quote && p < end && *p == o->quote;
-    if (!*quoted) {
-        from = p;
-        p = memchr(from, o->sep, (size_t)(end - from));
-        *more = p != NULL;
-        if (!p) p = end;
-        *at = *more ? p + 1 : end;
-        while (o->trim_right && p > from && (p[-1] == ' ' || p[-1] == '\t')) p--;
-        return (fm_str){from, (size_t)(p - from)};
-    }
-    fm_strbuf_clear(&r->field);
-    fm_strbuf_add_c(&r->field, "");
-    for (p++; p < end; p++) {
-        if (o->escape && *p == o->escape && p + 1 < end &&
-            (p[1] == o->quote || p[1] == o->escape) &&
-            (o->escape != o->quote || p[1] == o->quote)) {
-            fm_strbuf_add_char(&r->field, *++p);
-            continue;
-        }
-        if (*p == o->quote) { /* closes the field if the field ends there */
-            const char *q = p + 1;
-            while (q < end && *q == ' ' && o->sep != ' ') q++;
-            if (q == end || *q == o->sep) {
-                p = q;
-                break;
-            }
-        }
-        fm_strbuf_add_char(&r->field, *p);
-    }
-    *more = p < end;
-    *at = *more ? p + 1 : end;
-    return fm_strbuf_str(&r->field);
 }
 
 /* ---- records ---- */
@@ -292,21 +271,20 @@ static fm_status fail_fast(csv_reader *r, fm_str record)
         r->block->offset + (int64_t)(record.ptr - r->block->bytes));
 }
 
+/* The record that r->parser cut. */
 static fm_status read_record(csv_reader *r, fm_str record)
 {
-    const char *at = record.ptr, *end = at + record.len;
-    bool more = true, bad = false;
-    int32_t n = 0;
+    bool bad = false;
+    int32_t n = r->parser.n;
 
-    for (; more; n++) {
-        bool quoted;
-        fm_str text = next_field(r, &at, end, &more, &quoted);
-        if (n >= r->n_fields || r->slot_of[n] < 0) continue;
-        fm_json_slot *slot = &r->root.children[r->slot_of[n]];
-        if (quoted && text.len == 0) text = r->csv.empty_value;
+    for (int32_t i = 0; i < n && i < r->n_fields; i++) {
+        const fm_csv_field *field = &r->parser.fields[i];
+        if (r->slot_of[i] < 0) continue;
+        fm_json_slot *slot = &r->root.children[r->slot_of[i]];
+        fm_str text = fm_csv_text(&r->csv, field);
         if (fm_str_eq(text, r->csv.null_value)) {
             fm_json_slot_null(slot, r->rows);
-        } else if (!store_value(r, slot, r->rows, text, !quoted)) {
+        } else if (!store_value(r, slot, r->rows, text, field->kind == FM_CSV_TEXT)) {
             fm_json_slot_null(slot, r->rows);
             bad = true;
         }
@@ -333,11 +311,62 @@ static fm_status read_record(csv_reader *r, fm_str record)
     return begin(r);
 }
 
-static bool is_blank(fm_str line)
+/* The first record of a file names its columns; with enforceSchema=false they must be those that are declared. */
+static fm_status read_header(csv_reader *r)
 {
-    for (size_t i = 0; i < line.len; i++)
-        if ((unsigned char)line.ptr[i] > ' ') return false;
-    return true;
+    const fm_csv_parser *p = &r->parser;
+
+    if (r->csv.enforce_schema) return FM_OK;
+    if (r->all_wanted && p->n != r->n_fields)
+        return fm_fail(r->err, FM_INVALID, "FAILED_READ_FILE.NO_HINT",
+                       "Encountered an error while reading file %.*s: the number of columns in its CSV header, %d, is not equal to "
+                       "the number of fields in the schema, %d. Correct one of them, or set option enforceSchema to 'true'.",
+                       FM_STR_ARG(r->block->file), (int)p->n, (int)r->n_fields);
+    for (int32_t i = 0; i < r->n_fields; i++) {
+        fm_str name = i < p->n ? fm_csv_text(&r->csv, &p->fields[i]) : FM_STR("");
+        if (r->slot_of[i] < 0 || fm_str_eq_ci(name, r->names[i])) continue;
+        return fm_fail(r->err, FM_INVALID, "FAILED_READ_FILE.NO_HINT",
+                       "Encountered an error while reading file %.*s: its CSV header does not conform to the schema: column %d is "
+                       "'%.*s' in the file and '%.*s' in the schema. Correct one of them, or set option enforceSchema to 'true'.",
+                       FM_STR_ARG(r->block->file), (int)i + 1, FM_STR_ARG(name), FM_STR_ARG(r->names[i]));
+    }
+    return FM_OK;
+}
+
+static fm_status take_record(csv_reader *r, fm_str record, bool *header)
+{
+    if (!*header) return read_record(r, record);
+    *header = false;
+    return read_header(r);
+}
+
+static fm_status read_lines(csv_reader *r, fm_lines lines, bool header)
+{
+    fm_str line;
+
+    for (; fm_lines_next(&lines, &line); r->line += r->line > 0) {
+        if (fm_csv_line_is_blank(&r->csv, line)) continue;
+        fm_csv_parser_start(&r->parser, line, false);
+        if (fm_csv_parser_next(&r->parser) < 0) return fm_csv_refused(&r->parser, r->block, r->line, r->err);
+        FM_TRY(take_record(r, line, &header));
+    }
+    return FM_OK;
+}
+
+static fm_status read_records(csv_reader *r, fm_str text, bool header)
+{
+    int64_t first = r->line;
+    const char *counted = text.ptr;
+    int got;
+
+    fm_csv_parser_start(&r->parser, text, true);
+    while ((got = fm_csv_parser_next(&r->parser)) != 0) {
+        if (first) r->line += fm_lines_count(r->csv.line_sep, counted, (size_t)(r->parser.record.ptr - counted));
+        counted = r->parser.record.ptr;
+        if (got < 0) return fm_csv_refused(&r->parser, r->block, r->line, r->err);
+        FM_TRY(take_record(r, r->parser.record, &header));
+    }
+    return FM_OK;
 }
 
 fm_status fm_csv_records_begin(fm_reader *reader, const fm_block *block, fm_arena *arena, fm_batch_out *out, fm_read_counts *counts, fm_error *err)
@@ -350,6 +379,7 @@ fm_status fm_csv_records_begin(fm_reader *reader, const fm_block *block, fm_aren
     r->counts = counts;
     r->line = 0;
     r->err = err;
+    r->is_utf8 = true; /* texts of SQL are */
     return begin(r);
 }
 
@@ -358,6 +388,8 @@ fm_status fm_csv_record(fm_reader *reader, fm_str record, fm_error *err)
     csv_reader *r = (csv_reader *)reader;
 
     r->err = err;
+    fm_csv_parser_start(&r->parser, record, false);
+    if (fm_csv_parser_next(&r->parser) < 0) return fm_csv_refused(&r->parser, r->block, 0, err);
     return read_record(r, record);
 }
 
@@ -374,7 +406,6 @@ fm_status fm_csv_reader_block(fm_reader *reader, const fm_block *block, fm_arena
 {
     csv_reader *r = (csv_reader *)reader;
     fm_lines lines = {block->bytes, block->bytes + block->len, r->times.line_sep};
-    fm_str line;
     bool header = r->csv.header && block->offset == 0;
 
     r->block = block;
@@ -383,15 +414,13 @@ fm_status fm_csv_reader_block(fm_reader *reader, const fm_block *block, fm_arena
     r->counts = counts;
     r->line = block->first_line;
     r->err = err;
+    r->is_utf8 = fm_utf8_valid(block->bytes, block->len);
     if (block->offset == 0 && block->len >= 3 && memcmp(block->bytes, "\xEF\xBB\xBF", 3) == 0)
         lines.at += 3;
     FM_TRY(begin(r));
-    for (; fm_lines_next(&lines, &line); r->line += r->line > 0) {
-        if (is_blank(line) || (r->csv.comment && line.ptr[0] == r->csv.comment)) continue;
-        if (header)
-            header = false; /* the first line of a file names its columns */
-        else
-            FM_TRY(read_record(r, line));
-    }
+    if (r->csv.multi_line)
+        FM_TRY(read_records(r, (fm_str){lines.at, (size_t)(lines.end - lines.at)}, header));
+    else
+        FM_TRY(read_lines(r, lines, header));
     return flush(r);
 }

@@ -95,8 +95,10 @@ static void test_csv(void **state)
     expect("a INT, _corrupt_record STRING", NULL, NULL, "1\nx\n2,3", "1|null\nnull|x\n2|2,3\n",
            NULL, 2);
     expect("a INT, b STRING", "mode", "DROPMALFORMED", "1,x\nq,y\n2,z", "1|x\n2|z\n", NULL, 1);
-    expect("a STRING, b STRING", "comment", "#", "#c\n\"it \"is\",\"open", "it \"is|open\n", NULL,
-           0);
+    expect("a STRING, b STRING", "comment", "#", "#c\n\"it \"is\",\"open", "\"it \"is\"|open\n",
+           NULL, 0);
+    expect("a STRING, b STRING", "multiLine", "true", "\"x\ny\",1\n\n\"z\\\"\",\"\"\nw", "x\ny|1\nz\"|null\nw|null\n", NULL, 1);
+    expect("a STRING, b STRING", "sep", "||", "x|y||z\n\"q||\"||\n", "x|y|z\nq|||null\n", NULL, 0);
 }
 
 int main(void)

@@ -60,6 +60,7 @@ typedef struct fm_format {
     fm_status (*infer_new)(fm_arena *arena, const fm_read_spec *spec, fm_inferrer **out, fm_error *err);
     fm_status (*infer_block)(fm_inferrer *inferrer, const fm_block *block, fm_error *err);
     size_t (*infer_whole)(fm_inferrer *inferrer, const char *bytes, size_t len); /* as whole_records */
+    bool (*infer_enough)(const fm_inferrer *inferrer); /* what follows changes nothing; NULL: it may */
     fm_status (*infer_finish)(fm_inferrer *inferrer, fm_arena *arena, const fm_type **out, fm_error *err);
     void (*infer_free)(fm_inferrer *inferrer);
     /* A piece of a file that starts behind any \n may be read alone: lines are independent and end there. */

@@ -11,7 +11,7 @@ static bool can_split(const fm_options *options)
     bool multi_line = false;
 
     fm_options_bool(options, "multiLine", false, &multi_line, NULL);
-    return !multi_line && fm_str_eq(sep, FM_STR("\n"));
+    return !multi_line && fm_is_utf8(options) && fm_str_eq(sep, FM_STR("\n"));
 }
 
 const fm_format fm_format_json = {

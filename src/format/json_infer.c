@@ -45,6 +45,7 @@ fm_status fm_json_infer_new(fm_arena *arena, const fm_read_spec *spec, fm_inferr
     if (!in) return fm_no_memory(arena, err);
     in->format = &fm_format_json;
     FM_TRY(fm_json_options_read(arena, spec->options, spec->zone, spec->corrupt_column, &in->options, err));
+    FM_TRY(fm_read_encoding_option(spec->options, true, err));
     FM_TRY(fm_sampling_option(spec->options, &in->sampling, err));
     FM_TRY(fm_json_scan_init(&in->scan, in->options.flags, err));
     in->kept = fm_arena_new(0);

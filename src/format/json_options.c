@@ -120,6 +120,49 @@ fm_status fm_encoding_option(const fm_options *options, fm_error *err)
         FM_STR_ARG(name));
 }
 
+bool fm_is_utf8(const fm_options *options)
+{
+    fm_str name = fm_options_get(options, "encoding", fm_options_get(options, "charset", FM_STR("UTF-8")));
+
+    return fm_str_eq_ci(name, FM_STR("UTF-8")) || fm_str_eq_ci(name, FM_STR("UTF8"));
+}
+
+fm_status fm_read_encoding_option(const fm_options *options, bool is_json, fm_error *err)
+{
+    static const char *const known[] = {"ISO-8859-1", "US-ASCII", "UTF-16", "UTF-16BE", "UTF-16LE", "UTF-32"};
+    fm_str name = fm_options_get(options, "encoding", fm_options_get(options, "charset", FM_STR("UTF-8")));
+    bool found = fm_is_utf8(options), multi_line = false;
+
+    if (found) return FM_OK;
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) found = found || fm_str_eq_ci(name, fm_str_c(known[i]));
+    if (!found)
+        return fm_fail(err, FM_INVALID, "INVALID_PARAMETER_VALUE.CHARSET",
+                       "The value of option encoding is invalid: expects one of iso-8859-1, us-ascii, utf-16, utf-16be, utf-16le, "
+                       "utf-32, utf-8, but got %.*s.",
+                       FM_STR_ARG(name));
+    FM_TRY(fm_options_bool(options, "multiLine", false, &multi_line, err));
+    if (!is_json || multi_line) return FM_OK;
+    if (fm_str_eq_ci(name, FM_STR("UTF-16")) || fm_str_eq_ci(name, FM_STR("UTF-32")))
+        return fm_fail(err, FM_INVALID, "FLOODMARK_INVALID_OPTION",
+                       "JSON in encoding %.*s is read with option multiLine only. For lines, give the order of bytes: UTF-16LE or "
+                       "UTF-16BE, and option lineSep.",
+                       FM_STR_ARG(name));
+    if (fm_options_find(options, "lineSep")) return FM_OK;
+    return fm_fail(err, FM_INVALID, "FLOODMARK_INVALID_OPTION",
+                   "The lineSep option must be specified for the %.*s encoding.", FM_STR_ARG(name));
+}
+
+fm_status fm_locale_option(const fm_options *options, fm_error *err)
+{
+    fm_str name = fm_options_get(options, "locale", FM_STR("en-US"));
+
+    if (name.len >= 2 && fm_str_eq_ci((fm_str){name.ptr, 2}, FM_STR("en")) && (name.len == 2 || name.ptr[2] == '-'))
+        return FM_OK;
+    return fm_fail(err, FM_UNSUPPORTED, "FLOODMARK_UNSUPPORTED_LOCALE",
+                   "Option locale '%.*s': only English (en-US) is known. Read such columns as STRING and convert them.",
+                   FM_STR_ARG(name));
+}
+
 fm_status fm_json_options_read(fm_arena *arena, const fm_options *options, const fm_zone *zone,
                                fm_str corrupt_column, fm_json_options *out, fm_error *err)
 {
@@ -134,7 +177,7 @@ fm_status fm_json_options_read(fm_arena *arena, const fm_options *options, const
     FM_TRY(fm_options_bool(options, "dropFieldIfAllNull", false, &o.drop_field_if_all_null, err));
     FM_TRY(fm_options_bool(options, "inferTimestamp", false, &o.infer_timestamp, err));
     FM_TRY(fm_line_sep_option(options, arena, &o.line_sep, err));
-    FM_TRY(fm_encoding_option(options, err));
+    FM_TRY(fm_locale_option(options, err));
     FM_TRY(fm_zone_option(options, zone, arena, &o.zone, err));
     FM_TRY(fm_time_format_option(options, "timestampFormat", arena, &o.timestamp_format, err));
     FM_TRY(fm_time_format_option(options, "timestampNTZFormat", arena, &o.ntz_format, err));

@@ -34,6 +34,11 @@ fm_status fm_json_options_read(fm_arena *arena, const fm_options *options, const
 fm_status fm_bad_mode_option(const fm_options *options, fm_bad_mode *out, fm_error *err);
 /* encoding, charset: anything but UTF-8 is refused. */
 fm_status fm_encoding_option(const fm_options *options, fm_error *err);
+/* The same of files that are read: whoever reads them makes UTF-8 of what Spark reads. INVALID_PARAMETER_VALUE.CHARSET. */
+fm_status fm_read_encoding_option(const fm_options *options, bool is_json, fm_error *err);
+bool fm_is_utf8(const fm_options *options); /* what the option says */
+/* locale: only English is known. */
+fm_status fm_locale_option(const fm_options *options, fm_error *err);
 /* lineSep: empty when not given. Any format. */
 fm_status fm_line_sep_option(const fm_options *options, fm_arena *arena, fm_str *out,
                              fm_error *err);

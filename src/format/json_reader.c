@@ -92,6 +92,7 @@ fm_status fm_json_reader_new(fm_arena *arena, const fm_read_spec *spec, fm_reade
     r->format = &fm_format_json;
     FM_TRY(fm_json_options_read(arena, spec->options, spec->zone, spec->corrupt_column, &r->options,
                                 err));
+    FM_TRY(fm_read_encoding_option(spec->options, true, err));
     FM_TRY(make_types(r, arena, spec, err));
     FM_TRY(fm_json_converter_init(&r->converter, &r->options, err));
     r->run.converter = &r->converter;

@@ -1,6 +1,8 @@
 /* source/decompress.c: reads plain, gzip and zstd files alike. */
 #include "source/decompress.h"
 
+#include "source/transcode.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <zlib.h>
@@ -19,6 +21,11 @@ struct fm_byte_stream {
     bool file_ended, mid_frame;
     z_stream z;
     ZSTD_DStream *zstd;
+    /* with an encoding: */
+    fm_transcoder *transcoder;
+    char *raw;                   /* [PACKED_SIZE], of which */
+    size_t raw_len, raw_used;    /* raw_used .. raw_len are not converted yet */
+    bool raw_ended;
     char path[];
 };
 
@@ -91,6 +98,8 @@ void fm_byte_stream_close(fm_byte_stream *s)
     fm_file_close(s->file, NULL);
     if (s->packing == GZIP && s->packed) inflateEnd(&s->z);
     if (s->zstd) ZSTD_freeDStream(s->zstd);
+    fm_transcoder_free(s->transcoder);
+    free(s->raw);
     free(s->packed);
     free(s);
 }
@@ -144,7 +153,7 @@ static fm_status unpack_zstd(fm_byte_stream *s, char *out, size_t size, size_t *
     return FM_OK;
 }
 
-fm_status fm_byte_stream_read(fm_byte_stream *s, void *out, size_t size, size_t *got, fm_error *err)
+static fm_status read_raw(fm_byte_stream *s, void *out, size_t size, size_t *got, fm_error *err)
 {
     enum { CALL_SIZE_MAX = 1 << 30 }; /* zlib counts in 32 bits */
 
@@ -165,4 +174,49 @@ fm_status fm_byte_stream_read(fm_byte_stream *s, void *out, size_t size, size_t 
         if (dry && n == 0) return damaged(s, "it ends too early", err);
     }
     return FM_OK;
+}
+
+/* ---- encodings ---- */
+
+/* Rule: RFC 4627, 3: the first two characters of JSON are ASCII. */
+static const char *detect(const unsigned char *b, size_t n)
+{
+    if (n >= 4 && !b[0] && !b[1] && (b[2] == 0xFE ? b[3] == 0xFF : !b[2])) return "UTF-32";
+    if (n >= 4 && b[0] == 0xFF && b[1] == 0xFE && !b[2] && !b[3]) return "UTF-32";
+    if (n >= 2 && ((b[0] == 0xFF && b[1] == 0xFE) || (b[0] == 0xFE && b[1] == 0xFF))) return "UTF-16";
+    if (n >= 4 && b[0] && !b[1] && !b[2] && !b[3]) return "UTF-32LE";
+    if (n >= 2 && !b[0] && b[1]) return "UTF-16BE";
+    if (n >= 2 && b[0] && !b[1]) return "UTF-16LE";
+    return NULL;
+}
+
+fm_status fm_byte_stream_decode(fm_byte_stream *s, fm_str encoding, fm_error *err)
+{
+    if (encoding.len == 0) {
+        unsigned char start[4];
+        size_t n = 0;
+        if (s->packing != PLAIN) return FM_OK;
+        FM_TRY(fm_file_read_at(s->file, 0, start, sizeof start, &n, err));
+        const char *found = detect(start, n);
+        if (!found) return FM_OK;
+        encoding = fm_str_c(found);
+    }
+    s->raw = malloc(PACKED_SIZE);
+    if (!s->raw) return fm_fail(err, FM_LIMIT, "FLOODMARK_LIMIT", "Out of memory reading '%s'.", s->path);
+    return fm_transcoder_new(encoding, &s->transcoder, err);
+}
+
+fm_status fm_byte_stream_read(fm_byte_stream *s, void *out, size_t size, size_t *got, fm_error *err)
+{
+    if (!s->transcoder) return read_raw(s, out, size, got, err);
+    *got = 0;
+    for (;;) {
+        fm_status st = fm_transcoder_run(s->transcoder, s->raw, s->raw_len, &s->raw_used, out, size, got, s->raw_ended, err);
+        if (st != FM_OK) return fm_context(err, st, "reading '%s'", s->path);
+        if (*got == size || (s->raw_ended && s->raw_used == s->raw_len)) return FM_OK;
+        if (s->raw_ended) continue;
+        FM_TRY(read_raw(s, s->raw, PACKED_SIZE, &s->raw_len, err));
+        s->raw_used = 0;
+        s->raw_ended = s->raw_len < PACKED_SIZE;
+    }
 }

@@ -1,7 +1,8 @@
-/* source/decompress.h: the bytes of a file, unpacked if its name ends in .gz, .deflate or .zst. */
+/* source/decompress.h: the bytes of a file, unpacked if its name ends in .gz, .deflate or .zst, and made UTF-8 on demand. */
 #ifndef FM_SOURCE_DECOMPRESS_H
 #define FM_SOURCE_DECOMPRESS_H
 
+#include "base/str.h"
 #include "os/fs.h"
 
 typedef struct fm_byte_stream fm_byte_stream;
@@ -16,7 +17,10 @@ fm_status fm_byte_stream_open(fm_fs *fs, const char *path, fm_byte_stream **out,
  * naming the path and the byte of the packed file. */
 fm_status fm_byte_stream_read(fm_byte_stream *s, void *out, size_t size, size_t *got,
                               fm_error *err);
-/* Plain files only: the next byte read is the one at `offset`. */
+/* Right after opening: what is read is UTF-8, made of text in `encoding`. An empty one: by the zero bytes at the start of a plain
+ * file, UTF-16, UTF-32 or UTF-8 (as JSON says of itself). */
+fm_status fm_byte_stream_decode(fm_byte_stream *s, fm_str encoding, fm_error *err);
+/* Plain files in UTF-8 only: the next byte read is the one at `offset`. */
 void fm_byte_stream_seek(fm_byte_stream *s, int64_t offset);
 void fm_byte_stream_close(fm_byte_stream *s); /* accepts NULL */
 

@@ -48,12 +48,14 @@ static fm_status give(reading *r, const fm_listed_file *file, size_t len, int64_
     return st;
 }
 
+static bool enough(const reading *r) { return r->format->infer_enough && r->format->infer_enough(r->inferrer); }
+
 static fm_status read_file(reading *r, fm_byte_stream *stream, const fm_listed_file *file, fm_error *err)
 {
     int64_t offset = 0;
 
     r->len = 0;
-    for (bool ended = false; !ended;) {
+    for (bool ended = false; !ended && !enough(r);) {
         size_t got;
         FM_TRY(make_room(r, file, err));
         FM_TRY(fm_byte_stream_read(stream, r->buf + r->len, r->cap - r->len, &got, err));
@@ -65,12 +67,12 @@ static fm_status read_file(reading *r, fm_byte_stream *stream, const fm_listed_f
     return FM_OK;
 }
 
-static fm_status read_files(reading *r, const fm_source_env *env, const fm_file_options *o, const fm_listed_file *files,
-                            size_t n, fm_error *err)
+static fm_status read_files(reading *r, const fm_source_env *env, const fm_table_def *table, const fm_file_options *o,
+                            const fm_listed_file *files, size_t n, fm_error *err)
 {
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && !enough(r); i++) {
         fm_byte_stream *stream = NULL;
-        fm_status st = fm_byte_stream_open(env->fs, files[i].path.ptr, &stream, err);
+        fm_status st = fm_file_open_text(env, table, files[i].path.ptr, &stream, err);
         if (st == FM_NOT_FOUND && o->ignore_missing) continue;
         if (st == FM_NOT_FOUND) return fm_file_missing(files[i].path.ptr, err);
         if (st == FM_OK) st = read_file(r, stream, &files[i], err);
@@ -94,7 +96,7 @@ fm_status fm_file_infer(const fm_source_env *env, const fm_table_def *table, con
                        "CREATE TABLE %.*s (name TYPE, ...).",
                        FM_STR_ARG(table->name), FM_STR_ARG(o->listing.path), FM_STR_ARG(table->name));
     FM_TRY(format->infer_new(arena, &spec, &r.inferrer, err));
-    fm_status st = read_files(&r, env, o, files, n, err);
+    fm_status st = read_files(&r, env, table, o, files, n, err);
     if (st == FM_OK) st = format->infer_finish(r.inferrer, arena, out, err);
     format->infer_free(r.inferrer);
     free(r.buf);

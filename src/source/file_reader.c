@@ -50,6 +50,25 @@ fm_status fm_file_missing(const char *path, fm_error *err)
                    path);
 }
 
+fm_status fm_file_open_text(const fm_source_env *env, const fm_table_def *table, const char *path, fm_byte_stream **out,
+                            fm_error *err)
+{
+    const fm_options *o = &table->options;
+    fm_str encoding = fm_options_get(o, "encoding", fm_options_get(o, "charset", FM_STR("")));
+    bool is_json = fm_str_eq_ci(table->format, FM_STR("json")), multi_line = false;
+    bool is_utf8 = fm_str_eq_ci(encoding, FM_STR("UTF-8")) || fm_str_eq_ci(encoding, FM_STR("UTF8"));
+
+    FM_TRY(fm_options_bool(o, "multiLine", false, &multi_line, err));
+    FM_TRY(fm_byte_stream_open(env->fs, path, out, err));
+    if (is_utf8 || (encoding.len == 0 && !(is_json && multi_line)) || fm_str_eq_ci(table->format, FM_STR("text"))) return FM_OK;
+    fm_status st = fm_byte_stream_decode(*out, encoding, err);
+    if (st != FM_OK) {
+        fm_byte_stream_close(*out);
+        *out = NULL;
+    }
+    return st;
+}
+
 fm_status fm_file_reader_open(fm_source *source, fm_arena *arena, fm_split_reader **out,
                               fm_error *err)
 {
@@ -233,7 +252,7 @@ static int64_t lines_before(const file_reader *r, int64_t offset)
     int64_t lines = 0;
     char *buf = malloc(FM_BLOCK_SIZE);
 
-    if (!buf || fm_byte_stream_open(r->source->env.fs, r->split->path.ptr, &s, NULL) != FM_OK)
+    if (!buf || fm_file_open_text(&r->source->env, r->source->table, r->split->path.ptr, &s, NULL) != FM_OK)
         lines = -1;
     while (lines >= 0 && offset > 0) {
         size_t got, size = offset < FM_BLOCK_SIZE ? (size_t)offset : FM_BLOCK_SIZE;
@@ -317,7 +336,7 @@ fm_status fm_file_reader_read(fm_split_reader *reader, const fm_split *split, pu
     r->at_end = false;
     r->offset = r->split->from;
     r->line = r->source->want_position ? 1 : 0;
-    fm_status st = fm_byte_stream_open(r->source->env.fs, r->split->path.ptr, &r->stream, err);
+    fm_status st = fm_file_open_text(&r->source->env, r->source->table, r->split->path.ptr, &r->stream, err);
     if (st == FM_NOT_FOUND)
         return o->ignore_missing ? FM_OK : fm_file_missing(r->split->path.ptr, err);
     if (st != FM_OK) return st;

@@ -8,6 +8,7 @@
 #define FM_SOURCE_FILE_SOURCE_H
 
 #include "format/format.h"
+#include "source/decompress.h"
 #include "source/file_list.h"
 #include "source/file_seen.h"
 #include "source/source.h"
@@ -98,6 +99,9 @@ void fm_file_reader_close(fm_split_reader *reader);
 fm_status fm_file_infer(const fm_source_env *env, const fm_table_def *table, const fm_file_options *o,
                         const fm_listed_file *files, size_t n, fm_arena *arena, const fm_type **out, fm_error *err);
 
+/* Opens a file of a table for reading: unpacked, and as UTF-8 by the option encoding. FM_NOT_FOUND. */
+fm_status fm_file_open_text(const fm_source_env *env, const fm_table_def *table, const char *path, fm_byte_stream **out,
+                            fm_error *err);
 /* The error for a file that is listed but not there. */
 fm_status fm_file_missing(const char *path, fm_error *err);
 
