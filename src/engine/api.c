@@ -96,7 +96,7 @@ int floodmark_session_set(floodmark_session *s, const char *key, const char *val
 {
     fm_error e = FM_ERROR_INIT;
 
-    return give(&e, fm_session_set(s->session, fm_str_c(key), fm_str_c(value), &e), err);
+    return give(&e, fm_session_configure(s->session, fm_str_c(key), fm_str_c(value), &e), err);
 }
 
 void floodmark_session_on_print(floodmark_session *s, void (*print)(void *ctx, const char *text, int64_t size), void *ctx)

@@ -97,6 +97,7 @@ static fm_status set(fm_session *s, const fm_plan *p, fm_result *r, fm_error *er
     static const char *const names[] = {"key", "value"};
     const fm_option *o = p->options.n ? &p->options.items[0] : NULL;
 
+    if (fm_str_eq(p->what, FM_STR("RESET"))) return fm_session_reset(s, o ? o->key : (fm_str){"", 0}, err);
     if (!o || !o->value.ptr) return fm_session_show(s, p, r, err);
     FM_TRY(fm_session_set(s, o->key, o->value, err));
     fm_str cells[2] = {o->key, o->value};

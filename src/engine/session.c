@@ -138,6 +138,28 @@ fm_status fm_session_set(fm_session *s, fm_str key, fm_str value, fm_error *err)
     return fm_session_apply(s, err);
 }
 
+fm_status fm_session_configure(fm_session *s, fm_str key, fm_str value, fm_error *err)
+{
+    FM_TRY(fm_session_set(s, key, value, err));
+    return fm_options_set(s->arena, &s->initial, key, value) ? FM_OK : fm_no_memory(s->arena, err);
+}
+
+fm_status fm_session_reset(fm_session *s, fm_str key, fm_error *err)
+{
+    fm_options old = s->settings, fresh = {0};
+    bool ok = true;
+
+    for (int32_t i = 0; key.len && i < old.n && ok; i++)
+        if (!fm_str_eq_ci(old.items[i].key, key)) ok = fm_options_set(s->arena, &fresh, old.items[i].key, old.items[i].value);
+    for (int32_t i = 0; i < s->initial.n && ok; i++) {
+        const fm_option *o = &s->initial.items[i];
+        if (key.len == 0 || fm_str_eq_ci(o->key, key)) ok = fm_options_set(s->arena, &fresh, o->key, o->value);
+    }
+    if (!ok) return fm_no_memory(s->arena, err);
+    s->settings = fresh;
+    return fm_session_apply(s, err);
+}
+
 const fm_options *fm_session_settings(const fm_session *s) { return &s->settings; }
 const fm_session_conf *fm_session_conf_of(const fm_session *s) { return &s->conf; }
 fm_arena *fm_session_arena(fm_session *s) { return s->arena; }

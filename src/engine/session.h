@@ -28,6 +28,10 @@ void fm_session_free(fm_session *session); /* its queries must be closed before;
 /* SET key = value, as -c does. Unknown floodmark.* and spark.sql.streaming.* keys name the nearest; a bad value is
  * refused at once. Keys of Spark that mean nothing here are kept and have no effect. */
 fm_status fm_session_set(fm_session *session, fm_str key, fm_str value, fm_error *err);
+/* The same, as the host's word, to which RESET goes back. */
+fm_status fm_session_configure(fm_session *session, fm_str key, fm_str value, fm_error *err);
+/* RESET: a key, or (empty) all of them, as fm_session_configure left them, else as if never set. */
+fm_status fm_session_reset(fm_session *session, fm_str key, fm_error *err);
 const fm_options *fm_session_settings(const fm_session *session);
 const fm_session_conf *fm_session_conf_of(const fm_session *session);
 

@@ -17,6 +17,7 @@ struct fm_session {
     fm_session_env env;
     fm_arena *arena;           /* settings, tables, views: grows with DDL */
     fm_options settings;
+    fm_options initial;        /* what the host set, not a statement: RESET goes back to it */
     fm_session_conf conf;      /* what settings say, for expressions */
     fm_relation *relations;
     int32_t n_relations, cap_relations;

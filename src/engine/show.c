@@ -150,6 +150,20 @@ static fm_status describe_columns(fm_session *s, const fm_plan *query, fm_result
     return give(&r, result, names, 3, err);
 }
 
+static fm_status show_columns(fm_session *s, const fm_plan *p, fm_result *result, fm_error *err)
+{
+    static const char *const names[] = {"col_name"};
+    rows r = {.arena = result->arena};
+    fm_plan *relation = fm_plan_new(result->arena, FM_PLAN_RELATION, p->pos), *analyzed;
+
+    if (!relation) return fm_no_memory(result->arena, err);
+    relation->name_parts = p->name_parts;
+    relation->n_name_parts = p->n_name_parts;
+    FM_TRY(fm_session_analyze(s, relation, result->arena, &analyzed, err));
+    for (int32_t i = 0; i < analyzed->n_output; i++) add_cell(&r, analyzed->output[i].name);
+    return give(&r, result, names, 1, err);
+}
+
 static fm_status describe(fm_session *s, const fm_plan *p, fm_result *result, fm_error *err)
 {
     if (fm_str_eq_ci(p->what, FM_STR("FUNCTION"))) return describe_function(p, result, err);
@@ -248,9 +262,10 @@ fm_status fm_session_show(fm_session *s, const fm_plan *p, fm_result *result, fm
     case FM_PLAN_DESCRIBE: return describe(s, p, result, err);
     default: break;
     }
+    if (fm_str_eq_ci(p->what, FM_STR("COLUMNS"))) return show_columns(s, p, result, err);
     if (fm_str_eq_ci(p->what, FM_STR("FUNCTIONS"))) return show_functions(p, result, err);
     if (fm_str_eq_ci(p->what, FM_STR("VIEWS"))) return show_relations(s, p, true, result, err);
     if (fm_str_eq_ci(p->what, FM_STR("TABLES"))) return show_relations(s, p, false, result, err);
     return fm_fail_at(err, FM_UNSUPPORTED, "FLOODMARK_SHOW", p->pos.line, p->pos.column,
-                      "SHOW %.*s is not available here; there are SHOW TABLES, VIEWS and FUNCTIONS.", FM_STR_ARG(p->what));
+                      "SHOW %.*s is not available here; there are SHOW TABLES, VIEWS, FUNCTIONS and COLUMNS.", FM_STR_ARG(p->what));
 }

@@ -21,6 +21,9 @@ struct fm_node {
     fm_node *parent;       /* NULL: the root, whose rows leave the tree */
     int32_t input;         /* which child of the parent it is */
     fm_emit up;            /* hands a batch to the parent */
+    struct fm_rows *held;  /* of one that stands at worker 0 alone with an exchange above it: rows wait here until the input is
+                              over, since only one exchange is open at a time; NULL: they go up at once */
+    bool gives;            /* they go up now */
 };
 
 /* A leaf: a source of the plan. */
@@ -89,6 +92,7 @@ fm_status fm_tree_eval(fm_tree *tree, const fm_expr *e, const fm_plan *input, fm
 
 /* What a projection, filter, ... is made of: op_*.c. Each sets *out (whose schema is that of plan's output). */
 fm_status fm_op_project_new(fm_tree *tree, const fm_plan *plan, fm_op **out, fm_error *err);
+fm_status fm_op_sample_new(fm_tree *tree, const fm_plan *plan, fm_op **out, fm_error *err);
 fm_status fm_op_filter_new(fm_tree *tree, const fm_plan *plan, fm_op **out, fm_error *err);
 fm_status fm_op_watermark_new(fm_tree *tree, const fm_plan *plan, fm_op **out, fm_error *err);
 fm_status fm_op_window_new(fm_tree *tree, const fm_plan *plan, fm_op **out, fm_error *err);

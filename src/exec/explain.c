@@ -22,6 +22,7 @@ static const char *operator_name(const fm_plan *p)
     case FM_PLAN_EMPTY: return "LocalTableScan";
     case FM_PLAN_READ: return p->streaming ? "StreamScan" : "Scan";
     case FM_PLAN_DEDUPLICATE: return "StateDeduplicate";
+    case FM_PLAN_SAMPLE: return "Sample";
     default: return "Node";
     }
 }
@@ -50,7 +51,8 @@ static void add_details(const fm_plan *p, fm_output_mode mode, fm_strbuf *out)
     if (p->kind == FM_PLAN_WATERMARK) fm_strbuf_printf(out, " delay %.3f s", (double)p->delay_us / 1e6);
     if (p->kind == FM_PLAN_TIME_WINDOW) fm_strbuf_printf(out, " %.3f s every %.3f s", (double)p->window.duration_us / 1e6, (double)p->window.slide_us / 1e6);
     if (p->n_group_exprs) add_exprs(p->group_exprs, p->n_group_exprs, out);
-    if (p->n_exprs) add_exprs(p->exprs, p->n_exprs, out);
+    if (p->kind == FM_PLAN_SAMPLE) fm_strbuf_printf(out, " %g", p->fraction);
+    else if (p->n_exprs) add_exprs(p->exprs, p->n_exprs, out);
     if (p->kind == FM_PLAN_AGGREGATE && p->streaming) fm_strbuf_printf(out, ", %s mode", fm_output_mode_name(mode));
     if (p->kind == FM_PLAN_LIMIT) fm_strbuf_printf(out, " %lld", (long long)p->limit);
 }

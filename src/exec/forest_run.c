@@ -3,6 +3,7 @@
  * Each source is read, all workers taking its splits; then each operator that kept something gives it out, children
  * before parents. Between two of these all workers are done. With one worker nothing is shared out and nothing sent. */
 #include "exec/exec_impl.h"
+#include "exec/rows.h"
 
 /* ---- Reading ---------------------------------------------------------------------------------------------------- */
 
@@ -135,10 +136,17 @@ typedef struct giving {
 static fm_status finish_node(fm_tree *tree, int32_t number, fm_error *err)
 {
     fm_node *node = tree->nodes[number];
+    fm_status st = FM_OK;
 
-    fm_arena_reset(tree->batch);
     tree->busy = true;
-    fm_status st = node->op->type->finish(node->op, tree->mb, tree->batch, &node->up, err);
+    node->gives = true;
+    for (int32_t i = 0; node->held && st == FM_OK && i < node->held->n; i++) {
+        fm_arena_reset(tree->batch);
+        st = node->up.push(node->up.ctx, node->held->batches[i], err);
+    }
+    fm_arena_reset(tree->batch);
+    if (st == FM_OK && node->op->type->finish) st = node->op->type->finish(node->op, tree->mb, tree->batch, &node->up, err);
+    node->gives = false;
     tree->busy = false;
     return st;
 }
@@ -177,13 +185,14 @@ fm_status fm_forest_run(fm_forest *forest, const fm_op_batch *mb, const fm_exec_
         tree->mb = mb;
         for (int32_t i = 0; i < tree->n_nodes; i++) {
             fm_op *op = tree->nodes[i]->op;
+            if (tree->nodes[i]->held) fm_rows_reset(tree->nodes[i]->held);
             if (op && op->type->begin) FM_TRY(op->type->begin(op, mb, err));
         }
     }
     FM_TRY(read_leaves(forest, input, err));
     for (int32_t i = 0; i < first->n_nodes; i++) {
         fm_op *op = first->nodes[i]->op;
-        if (op && op->type->finish) FM_TRY(finish_all(forest, i, err));
+        if (op && (op->type->finish || first->nodes[i]->held)) FM_TRY(finish_all(forest, i, err));
     }
     return FM_OK;
 }

@@ -1,5 +1,6 @@
 /* exec/tree.c: trees of operators: building them from a plan, and pushing rows through. */
 #include "exec/exec_impl.h"
+#include "exec/rows.h"
 
 #include <stdio.h>
 
@@ -92,6 +93,7 @@ static fm_status push_up(void *ctx, const fm_batch *batch, fm_error *err)
     fm_tree *tree = node->tree;
 
     if (batch->rows == 0) return FM_OK;
+    if (node->held && !node->gives) return fm_rows_push(node->held, batch, err);
     if (!parent && tree->forest->root_inlet) return send_batch(tree->forest->root_inlet, tree->worker, 0, batch, err);
     if (!parent) return tree->root_out.push(tree->root_out.ctx, batch, err);
     if (parent->inlet) return send_batch(parent->inlet, tree->worker, node->input, batch, err);
@@ -237,7 +239,7 @@ static fm_status new_op(fm_tree *tree, const fm_plan *plan, int32_t operator_id,
     case FM_PLAN_SESSION_WINDOW: return unsupported("Session windows", "Use tumbling or sliding windows.", err);
     case FM_PLAN_SET_OP: return unsupported("INTERSECT and EXCEPT", "Write them as LEFT SEMI JOIN and LEFT ANTI JOIN.", err);
     case FM_PLAN_OVER: return unsupported("OVER (...) functions", "Group by the columns instead.", err);
-    case FM_PLAN_SAMPLE: return unsupported("Samples", "Filter with rand() < 0.1 instead.", err);
+    case FM_PLAN_SAMPLE: return fm_op_sample_new(tree, plan, out, err);
     default: return fm_fail(err, FM_UNSUPPORTED, "FLOODMARK_OPERATOR", "This plan node (%d) cannot be run.", (int)plan->kind);
     }
 }
@@ -256,6 +258,7 @@ static bool is_single(const fm_plan *plan)
     switch (plan->kind) {
     case FM_PLAN_SORT:
     case FM_PLAN_LIMIT:
+    case FM_PLAN_SAMPLE:
     case FM_PLAN_VALUES:
     case FM_PLAN_ONE_ROW:
     case FM_PLAN_EMPTY: return true;
@@ -353,6 +356,29 @@ static fm_status build_tree(fm_forest *forest, int32_t worker, const fm_tree *fi
     return FM_OK;
 }
 
+/* Whether rows of a node meet an exchange on their way up. */
+static bool has_exchange_above(const fm_forest *forest, const fm_node *node)
+{
+    for (const fm_node *at = node->parent; at; at = at->parent)
+        if (at->inlet || (at->op && at->op->type->placement == FM_OP_KEYED)) return true;
+    return forest->root_inlet != NULL;
+}
+
+static fm_status make_held(fm_forest *forest, fm_error *err)
+{
+    fm_tree *tree = &forest->trees[0];
+
+    for (int32_t i = 0; i < tree->n_nodes; i++) {
+        fm_node *node = tree->nodes[i];
+        if (!node->inlet || !has_exchange_above(forest, node)) continue;
+        fm_rows *held = fm_arena_one(tree->arena, fm_rows);
+        if (!held) return fm_no_memory(tree->arena, err);
+        FM_TRY(fm_rows_init(held, node->op->schema, tree->env->memory_budget, err));
+        node->held = held;
+    }
+    return FM_OK;
+}
+
 fm_status fm_forest_build(fm_forest *forest, fm_crew *crew, const fm_tree *first, const fm_emit *root_out, bool single_root,
                           const fm_plan *plan, fm_error *err)
 {
@@ -362,6 +388,7 @@ fm_status fm_forest_build(fm_forest *forest, fm_crew *crew, const fm_tree *first
     for (int32_t i = 0; i < forest->n; i++) FM_TRY(build_tree(forest, i, first, root_out, plan, err));
     if (forest->n == 1) return FM_OK;
     if (single_root) FM_TRY(fm_exchange_new(forest->n, 1, apply_at_root, &forest->trees[0], &forest->root_inlet, err));
+    FM_TRY(make_held(forest, err));
     return fm_exchange_new(forest->n, 0, NULL, NULL, &forest->sharing, err);
 }
 
@@ -374,6 +401,7 @@ static void close_tree(fm_tree *tree)
     }
     for (int32_t i = 0; i < tree->n_nodes; i++) {
         if (tree->worker == 0) fm_exchange_free(tree->nodes[i]->inlet);
+        if (tree->nodes[i]->held) fm_rows_fini(tree->nodes[i]->held);
     }
     for (int32_t i = 0; i < tree->n_leaves; i++) {
         fm_leaf *leaf = &tree->leaves[i];

@@ -53,7 +53,15 @@ fm_status fm_fs_list(fm_fs *fs, const char *path, fm_arena *arena, fm_dir_entry 
 {
     *out = NULL;
     *n = 0;
-    return fs->ops->list(fs, path, true, arena, out, n, err);
+    return fs->ops->list(fs, path, true, NULL, NULL, arena, out, n, err);
+}
+
+fm_status fm_fs_list_others(fm_fs *fs, const char *path, fm_fs_skip skip, void *ctx, fm_arena *arena, fm_dir_entry **out,
+                            size_t *n, fm_error *err)
+{
+    *out = NULL;
+    *n = 0;
+    return fs->ops->list(fs, path, true, skip, ctx, arena, out, n, err);
 }
 
 fm_status fm_fs_rename(fm_fs *fs, const char *from, const char *to, fm_error *err)
@@ -189,7 +197,7 @@ static fm_status remove_tree(fm_fs *fs, const char *path, bool is_dir, int depth
     if (depth > REMOVE_DEPTH_MAX) return path_too_long(path, err);
     fm_arena *arena = fm_arena_new(0);
     if (!arena) return fm_no_memory(NULL, err);
-    fm_status st = fs->ops->list(fs, path, false, arena, &entries, &n, err);
+    fm_status st = fs->ops->list(fs, path, false, NULL, NULL, arena, &entries, &n, err);
     for (size_t i = 0; st == FM_OK && i < n; i++) {
         fm_str child = fm_arena_printf(arena, "%s/%s", path, entries[i].name.ptr);
         st = child.ptr ? remove_tree(fs, child.ptr, entries[i].stat.is_dir, depth + 1, err) : fm_no_memory(arena, err);

@@ -78,6 +78,11 @@ fm_status fm_fs_stat(fm_fs *fs, const char *path, fm_file_stat *out, fm_error *e
 /* Entries in no order, without "." and ".."; names and array live in `arena`. */
 fm_status fm_fs_list(fm_fs *fs, const char *path, fm_arena *arena, fm_dir_entry **out, size_t *n,
                      fm_error *err);
+/* The same without the entries whose names `skip` knows, which are not looked at: what costs time in a large folder that was
+ * listed before. Folders and links may be looked at and are never left out. */
+typedef bool (*fm_fs_skip)(void *ctx, const char *name);
+fm_status fm_fs_list_others(fm_fs *fs, const char *path, fm_fs_skip skip, void *ctx, fm_arena *arena, fm_dir_entry **out,
+                            size_t *n, fm_error *err);
 fm_status fm_fs_mkdirs(fm_fs *fs, const char *path, fm_error *err); /* fine when it exists */
 fm_status fm_fs_rename(fm_fs *fs, const char *from, const char *to, fm_error *err); /* replaces */
 /* Renames without replacing: FM_CONFLICT when `to` exists. */

@@ -13,8 +13,9 @@ typedef struct fm_fs_ops {
     fm_status (*file_stat)(fm_file *file, fm_file_stat *out, fm_error *err);
     /* follow: look at what a symbolic link names; else at the link, which is no folder and may dangle. */
     fm_status (*stat)(fm_fs *fs, const char *path, bool follow, fm_file_stat *out, fm_error *err);
-    fm_status (*list)(fm_fs *fs, const char *path, bool follow, fm_arena *arena, fm_dir_entry **out, size_t *n,
-                      fm_error *err);
+    /* skip: NULL, or what leaves names of plain files out. */
+    fm_status (*list)(fm_fs *fs, const char *path, bool follow, fm_fs_skip skip, void *skip_ctx, fm_arena *arena,
+                      fm_dir_entry **out, size_t *n, fm_error *err);
     fm_status (*mkdir)(fm_fs *fs, const char *path, fm_error *err); /* one level; fine when it exists */
     fm_status (*rename)(fm_fs *fs, const char *from, const char *to, bool replace, fm_error *err);
     fm_status (*remove)(fm_fs *fs, const char *path, bool is_dir, fm_error *err);

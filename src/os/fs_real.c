@@ -190,7 +190,8 @@ static fm_status add_entry(int dir_fd, const char *name, bool follow, fm_arena *
     return entry->name.ptr ? FM_OK : fm_no_memory(arena, err);
 }
 
-static fm_status real_list(fm_fs *fs, const char *path, bool follow, fm_arena *arena, fm_dir_entry **out, size_t *n, fm_error *err)
+static fm_status real_list(fm_fs *fs, const char *path, bool follow, fm_fs_skip skip, void *skip_ctx, fm_arena *arena,
+                           fm_dir_entry **out, size_t *n, fm_error *err)
 {
     DIR *dir = opendir(path);
     size_t cap = 0;
@@ -203,6 +204,7 @@ static fm_status real_list(fm_fs *fs, const char *path, bool follow, fm_arena *a
         if (!e && errno) st = fail_errno(err, errno, "list", path);
         if (!e || st != FM_OK) break;
         if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) continue;
+        if (skip && e->d_type == DT_REG && skip(skip_ctx, e->d_name)) continue;
         st = add_entry(dirfd(dir), e->d_name, follow, arena, out, n, &cap, err);
     }
     closedir(dir);

@@ -534,29 +534,33 @@ static fm_status sim_stat(fm_fs *fs, const char *path, bool follow, fm_file_stat
     return leave(sim, FM_OK);
 }
 
-static fm_status list_node(const node *dir, fm_arena *arena, fm_dir_entry **out, size_t *n, fm_error *err)
+static fm_status list_node(const node *dir, fm_fs_skip skip, void *skip_ctx, fm_arena *arena, fm_dir_entry **out, size_t *n,
+                           fm_error *err)
 {
     fm_dir_entry *entries = fm_arena_array(arena, fm_dir_entry, dir->seen.n);
+    size_t kept = 0;
 
     if (!entries) return fm_no_memory(arena, err);
     for (size_t i = 0; i < dir->seen.n; i++) {
-        entries[i].name = fm_arena_str(arena, fm_str_c(dir->seen.items[i].text));
-        entries[i].stat = stat_of(dir->seen.items[i].to);
-        if (!entries[i].name.ptr) return fm_no_memory(arena, err);
+        const char *text = dir->seen.items[i].text;
+        if (skip && !dir->seen.items[i].to->is_dir && skip(skip_ctx, text)) continue;
+        entries[kept].name = fm_arena_str(arena, fm_str_c(text));
+        entries[kept].stat = stat_of(dir->seen.items[i].to);
+        if (!entries[kept++].name.ptr) return fm_no_memory(arena, err);
     }
     *out = entries;
-    *n = dir->seen.n;
+    *n = kept;
     return FM_OK;
 }
 
-static fm_status sim_list(fm_fs *fs, const char *path, bool follow, fm_arena *arena, fm_dir_entry **out, size_t *n,
-                          fm_error *err)
+static fm_status sim_list(fm_fs *fs, const char *path, bool follow, fm_fs_skip skip, void *skip_ctx, fm_arena *arena,
+                          fm_dir_entry **out, size_t *n, fm_error *err)
 {
     sim_fs *sim = enter(fs);
     place at;
 
     if (!walk(sim, path, &at) || !at.found || !at.found->is_dir) return leave(sim, not_found(err, "list", path));
-    return leave(sim, list_node(at.found, arena, out, n, err));
+    return leave(sim, list_node(at.found, skip, skip_ctx, arena, out, n, err));
 }
 
 static fm_status make_dir(sim_fs *sim, const char *path, fm_error *err)

@@ -2,6 +2,7 @@
 #include "plan/analyze_impl.h"
 
 #include "base/limits.h"
+#include "expr/cast.h"
 
 fm_status fm_analyze_child(fm_analyzer *an, const fm_plan *plan, fm_plan **out, fm_error *err)
 {
@@ -9,7 +10,7 @@ fm_status fm_analyze_child(fm_analyzer *an, const fm_plan *plan, fm_plan **out, 
     return fm_analyze_plan(an, plan->children[0], out, err);
 }
 
-/* ONE_ROW, SAMPLE and commands: the node over its analyzed children. */
+/* ONE_ROW and commands: the node over its analyzed children. */
 static fm_status analyze_as_is(fm_analyzer *an, const fm_plan *p, fm_plan **out, fm_error *err)
 {
     fm_plan *copy = fm_arena_one(an->arena, fm_plan);
@@ -22,6 +23,42 @@ static fm_status analyze_as_is(fm_analyzer *an, const fm_plan *p, fm_plan **out,
     copy->streaming = false;
     *out = copy;
     return fm_plan_finish(an->arena, copy, err);
+}
+
+static bool literal_number(const fm_expr *e, double *out)
+{
+    fm_strbuf text = {0};
+
+    if (e->kind != FM_EXPR_LITERAL || !fm_type_is_numeric(e->value.type) || fm_vec_is_null(&e->value, 0)) return false;
+    fm_value_text(&e->value, 0, fm_zone_utc(), &text);
+    bool ok = fm_strbuf_ok(&text) && fm_text_to_double(fm_strbuf_str(&text), out);
+    fm_strbuf_fini(&text);
+    return ok;
+}
+
+/* ROWS is a limit; PERCENT and BUCKET leave each row to chance. */
+static fm_status analyze_sample(fm_analyzer *an, const fm_plan *p, fm_plan **out, fm_error *err)
+{
+    fm_plan copy = *p;
+    double size, of = 100;
+
+    if (fm_str_eq(p->what, FM_STR("ROWS"))) {
+        copy.kind = FM_PLAN_LIMIT;
+        copy.limit = -1;
+        copy.limit_expr = p->exprs[0];
+        copy.offset_expr = NULL;
+        copy.exprs = NULL;
+        copy.n_exprs = 0;
+        return fm_analyze_plan(an, &copy, out, err);
+    }
+    if (!literal_number(p->exprs[0], &size) || (p->n_exprs > 1 && (!literal_number(p->exprs[1], &of) || of <= 0)))
+        return fm_fail_at(err, FM_INVALID, "PARSE_SYNTAX_ERROR", p->pos.line, p->pos.column,
+                          "TABLESAMPLE wants numbers: (10 PERCENT), (100 ROWS) or (BUCKET 1 OUT OF 10).");
+    copy.fraction = size / of;
+    if (!(copy.fraction >= -1e-6) || copy.fraction > 1 + 1e-6)
+        return fm_fail_at(err, FM_INVALID, "INVALID_TABLESAMPLE_FRACTION", p->pos.line, p->pos.column,
+                          "Sampling fraction (%g) must be on interval [0, 1].", copy.fraction);
+    return analyze_as_is(an, &copy, out, err);
 }
 
 /* Ours stay in the tree, with their settings, until it is whole; others say nothing to us. */
@@ -75,12 +112,12 @@ static fm_status analyze_by_kind(fm_analyzer *an, const fm_plan *p, fm_plan **ou
     case FM_PLAN_SUBQUERY_ALIAS: return fm_analyze_alias(an, p, out, err);
     case FM_PLAN_WATERMARK: return fm_analyze_watermark(an, p, out, err);
     case FM_PLAN_DEDUPLICATE: return fm_analyze_deduplicate(an, p, out, err);
+    case FM_PLAN_SAMPLE: return analyze_sample(an, p, out, err);
     case FM_PLAN_CREATE_TABLE:
     case FM_PLAN_DROP:
     case FM_PLAN_SET:
     case FM_PLAN_SHOW:
     case FM_PLAN_ONE_ROW:
-    case FM_PLAN_SAMPLE:
     case FM_PLAN_CREATE_VIEW:
     case FM_PLAN_CREATE_STREAMING_TABLE:
     case FM_PLAN_EXPLAIN:

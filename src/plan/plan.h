@@ -185,6 +185,9 @@ struct fm_plan {
     int32_t event_time_id;      /* resolved WATERMARK: its attribute. AGGREGATE, DEDUPLICATE: the tagged column that
                                    lateness and eviction go by (of AGGREGATE a group, of DEDUPLICATE any column of
                                    the input; a timestamp or a window struct); 0: none */
+    double fraction;            /* resolved SAMPLE: 0 to 1 */
+    int64_t seed;               /* SAMPLE with REPEATABLE */
+    bool has_seed;
     fm_window_spec window;      /* TIME_WINDOW */
     int32_t window_id;          /* TIME_WINDOW, SESSION_WINDOW: attribute of the struct */
     int32_t generator_first;    /* GENERATE: index in output of the first generated column */

@@ -288,7 +288,10 @@ static void add_node(const printing *p, const fm_plan *n)
         else add_names(out, n->column_names, n->n_column_names);
         add_lateness(out, &n->lateness);
         break;
-    case FM_PLAN_SAMPLE: fm_strbuf_add_c(out, "Sample"); break;
+    case FM_PLAN_SAMPLE:
+        if (n->resolved) fm_strbuf_printf(out, "Sample %g", n->fraction);
+        else fm_strbuf_add_c(out, "Sample");
+        break;
     case FM_PLAN_READ: add_read(p, n); break;
     case FM_PLAN_TIME_WINDOW:
     case FM_PLAN_SESSION_WINDOW: add_window(p, n); break;

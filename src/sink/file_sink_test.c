@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <zlib.h>
+#include <zstd.h>
 
 #include "format/json.h"
 #include "os/thread.h"
@@ -166,7 +167,18 @@ static void test_files_and_log(void **state)
     sink_fixture_fini(&f);
 }
 
-static void test_gzip(void **state)
+static size_t inflate_all(void *out, size_t size, const void *in, size_t len)
+{
+    z_stream z = {.next_in = (unsigned char *)(uintptr_t)in, .avail_in = (unsigned)len, .next_out = out, .avail_out = (unsigned)size};
+
+    assert_int_equal(inflateInit2(&z, 15 + 16), Z_OK);
+    assert_int_equal(inflate(&z, Z_FINISH), Z_STREAM_END);
+    assert_int_equal(z.avail_in, 0);
+    inflateEnd(&z);
+    return z.total_out;
+}
+
+static void test_packed(const char *compression, const char *ends, size_t (*unpack)(void *out, size_t size, const void *in, size_t len))
 {
     sink_fixture f;
     int64_t rows;
@@ -177,7 +189,7 @@ static void test_gzip(void **state)
 
     sink_fixture_init(&f, "n INT", fm_fs_sim_new(-1));
     sink_fixture_option(&f, "path", "/out");
-    sink_fixture_option(&f, "compression", "GZIP");
+    sink_fixture_option(&f, "compression", compression);
     fm_sink *sink = open_sink(&f);
     const fm_batch *parts[100];
     fm_sink_writer *w;
@@ -190,15 +202,11 @@ static void test_gzip(void **state)
     assert_int_equal(sink->type->commit(sink, 0, &rows, &f.err), FM_OK);
     list_files(&f, "/out", l);
     assert_int_equal(l->n, 1);
-    assert_true(fm_str_ends(l->paths[0], FM_STR("-c000.json.gz")));
+    assert_true(fm_str_ends(l->paths[0], fm_str_c(ends)));
     assert_int_equal(fm_fs_read_all(f.env.fs, l->paths[0].ptr, 1 << 26, f.arena, &packed, &f.err), FM_OK);
-    z_stream z = {.next_in = (unsigned char *)(uintptr_t)packed.ptr, .avail_in = (unsigned)packed.len, .next_out = (unsigned char *)plain, .avail_out = 4 << 20};
-    assert_int_equal(inflateInit2(&z, 15 + 16), Z_OK);
-    assert_int_equal(inflate(&z, Z_FINISH), Z_STREAM_END);
-    assert_int_equal(z.avail_in, 0);
-    inflateEnd(&z);
+    size_t len = unpack(plain, 4 << 20, packed.ptr, packed.len);
     for (int i = 0; i < 100000; i++) fm_strbuf_printf(&wanted, "{\"n\":%d}\n", i);
-    assert_int_equal(z.total_out, wanted.len);
+    assert_int_equal(len, wanted.len);
     assert_memory_equal(plain, wanted.ptr, wanted.len);
     sink->type->close(sink);
     fm_strbuf_fini(&wanted);
@@ -207,6 +215,9 @@ static void test_gzip(void **state)
     fm_fs_free(f.env.fs);
     sink_fixture_fini(&f);
 }
+
+static void test_gzip(void **state) { test_packed("GZIP", "-c000.json.gz", inflate_all); }
+static void test_zstd(void **state) { test_packed("zstd", "-c000.json.zst", ZSTD_decompress); }
 
 /* ---- Partitions -------------------------------------------------------------------------------------------- */
 
@@ -573,7 +584,7 @@ static void test_workers_at_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_files_and_log),   cmocka_unit_test(test_gzip),          cmocka_unit_test(test_partitions),
+        cmocka_unit_test(test_files_and_log),   cmocka_unit_test(test_gzip), cmocka_unit_test(test_zstd),         cmocka_unit_test(test_partitions),
         cmocka_unit_test(test_many_partitions), cmocka_unit_test(test_escaping),      cmocka_unit_test(test_refused),
         cmocka_unit_test(test_owner),           cmocka_unit_test(test_power_cuts),    cmocka_unit_test(test_kills),
         cmocka_unit_test(test_full_disk),       cmocka_unit_test(test_abort_removes), cmocka_unit_test(test_retention),

@@ -4,11 +4,11 @@
 
 #include "os/fs.h"
 
-typedef enum fm_pack { FM_PACK_NONE, FM_PACK_GZIP } fm_pack;
+typedef enum fm_pack { FM_PACK_NONE, FM_PACK_GZIP, FM_PACK_ZSTD } fm_pack;
 
-/* The option compression: none, uncompressed, gzip, in any case. Others of Spark's: FM_UNSUPPORTED; else FM_INVALID. */
+/* The option compression: none, uncompressed, gzip, zstd, in any case. Others of Spark's: FM_UNSUPPORTED; else FM_INVALID. */
 fm_status fm_pack_parse(fm_str name, fm_pack *out, fm_error *err);
-const char *fm_pack_extension(fm_pack pack); /* "" or ".gz" */
+const char *fm_pack_extension(fm_pack pack); /* "", ".gz" or ".zst" */
 
 typedef struct fm_part_file fm_part_file;
 

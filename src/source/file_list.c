@@ -61,6 +61,55 @@ static bool is_partition_folder(fm_str name)
     return eq && eq > name.ptr;
 }
 
+/* A folder's names that are known. */
+typedef struct known_names {
+    const fm_file_listing *l;
+    fm_strbuf path; /* of the folder, with a slash */
+    size_t dir_len;
+} known_names;
+
+static bool is_known(void *ctx, const char *name)
+{
+    known_names *k = ctx;
+
+    k->path.len = k->dir_len;
+    fm_strbuf_add_c(&k->path, name);
+    return fm_strbuf_ok(&k->path) && k->l->known(k->l->known_ctx, fm_strbuf_str(&k->path));
+}
+
+static fm_status list_folder(lister *s, fm_str dir, fm_dir_entry **out, size_t *n, fm_error *err)
+{
+    known_names k = {.l = s->l};
+
+    if (!s->l->known) return fm_fs_list(s->l->fs, dir.ptr, s->arena, out, n, err);
+    fm_strbuf_add(&k.path, dir);
+    if (dir.len > 1) fm_strbuf_add_char(&k.path, '/');
+    k.dir_len = k.path.len;
+    fm_status st = fm_fs_list_others(s->l->fs, dir.ptr, is_known, &k, s->arena, out, n, err);
+    fm_strbuf_fini(&k.path);
+    return st;
+}
+
+/* Before it is listed: what changes from then on shows. */
+static fm_status mark_folder(lister *s, fm_str dir, fm_error *err)
+{
+    fm_folder_marks *m = s->l->marks;
+    fm_file_stat stat = {0};
+
+    if (!m) return FM_OK;
+    if (m->n == m->cap) {
+        size_t cap = m->cap ? m->cap * 2 : 8;
+        fm_listed_file *folders = fm_arena_array(s->arena, fm_listed_file, cap);
+        if (!folders) return fm_no_memory(s->arena, err);
+        if (m->n) memcpy(folders, m->folders, m->n * sizeof *folders);
+        m->folders = folders;
+        m->cap = cap;
+    }
+    if (fm_fs_stat(s->l->fs, dir.ptr, &stat, NULL) != FM_OK) stat.modified_ms = INT64_MAX; /* never unchanged */
+    m->folders[m->n++] = (fm_listed_file){.path = dir, .modified_ms = stat.modified_ms};
+    return FM_OK;
+}
+
 static fm_status add_folder(lister *s, fm_str dir, bool in_partition, int depth, fm_error *err)
 {
     fm_dir_entry *entries;
@@ -69,7 +118,8 @@ static fm_status add_folder(lister *s, fm_str dir, bool in_partition, int depth,
     if (depth > FOLDER_DEPTH_MAX)
         return fm_fail(err, FM_LIMIT, "FLOODMARK_LIMIT", "Folder '%.*s' is nested deeper than %d.",
                        FM_STR_ARG(dir), FOLDER_DEPTH_MAX);
-    fm_status st = fm_fs_list(s->l->fs, dir.ptr, s->arena, &entries, &n, err);
+    FM_TRY(mark_folder(s, dir, err));
+    fm_status st = list_folder(s, dir, &entries, &n, err);
     if (st == FM_NOT_FOUND && depth > 0) return FM_OK; /* gone since its parent was listed */
     if (st != FM_OK) return st;
     for (size_t i = 0; i < n; i++) {

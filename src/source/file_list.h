@@ -13,6 +13,12 @@ typedef struct fm_listed_file {
     int64_t modified_ms;
 } fm_listed_file;
 
+/* When the folders that a listing went through last changed; as long as they did not, nothing came or went. */
+typedef struct fm_folder_marks {
+    fm_listed_file *folders; /* [n] in the listing's arena; size is not set */
+    size_t n, cap;
+} fm_folder_marks;
+
 typedef struct fm_file_listing {
     fm_fs *fs;
     fm_clock *clock;
@@ -23,6 +29,10 @@ typedef struct fm_file_listing {
     fm_str name_filter; /* pathGlobFilter; empty: all */
     int64_t after_ms,
         before_ms; /* modifiedAfter, modifiedBefore: exclusive bounds; INT64_MIN, INT64_MAX: none */
+    /* Files that may be left out, since they are known: spares a look at each. NULL: none. */
+    bool (*known)(void *ctx, fm_str path);
+    void *known_ctx;
+    fm_folder_marks *marks; /* or NULL: where to put the folders' times; empty before */
 } fm_file_listing;
 
 /* Files in order of modification time, then path; latest_first turns the time around. Hidden names

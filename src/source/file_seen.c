@@ -77,6 +77,8 @@ bool fm_seen_is_new(const fm_seen_files *s, fm_str key, int64_t modified_ms)
     return s->cap == 0 || !find(s->slots, s->cap, key)->key;
 }
 
+bool fm_seen_has(const fm_seen_files *s, fm_str key) { return s->cap > 0 && find(s->slots, s->cap, key)->key; }
+
 void fm_seen_purge(fm_seen_files *s)
 {
     if (s->max_age_ms == INT64_MAX) return;

@@ -27,6 +27,7 @@ void fm_seen_fini(fm_seen_files *s);
 /* False: out of memory. The key is copied. */
 bool fm_seen_add(fm_seen_files *s, fm_str key, int64_t modified_ms);
 bool fm_seen_is_new(const fm_seen_files *s, fm_str key, int64_t modified_ms);
+bool fm_seen_has(const fm_seen_files *s, fm_str key);
 /* Forgets what is too old. */
 void fm_seen_purge(fm_seen_files *s);
 

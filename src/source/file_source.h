@@ -56,7 +56,10 @@ typedef struct fm_file_source {
     bool is_stream;
     fm_file_log log;
     fm_seen_files seen;
-    fm_arena *listed;       /* memory of the two listings below */
+    fm_arena *listed;       /* memory of the listings below */
+    fm_folder_marks marks;  /* of the last listing */
+    int64_t quiet_since_us; /* monotonic: when that found nothing new, in folders long unchanged; 0: it did */
+    fm_strbuf uri;          /* scratch */
     fm_listed_file *target; /* AvailableNow: what was there at the start; or NULL */
     size_t n_target;
     bool has_target;

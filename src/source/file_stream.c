@@ -109,6 +109,7 @@ fm_status fm_file_stream_open(fm_file_source *s, const char *metadata_dir, fm_er
 void fm_file_stream_close(fm_file_source *s)
 {
     fm_seen_fini(&s->seen);
+    fm_strbuf_fini(&s->uri);
     fm_arena_free(s->listed);
     fm_arena_free(s->cached);
 }
@@ -155,13 +156,59 @@ fm_status fm_file_stream_restore(fm_source *source, fm_str start, fm_error *err)
 
 /* ---- new files ---- */
 
+static bool was_taken(void *ctx, fm_str path)
+{
+    fm_file_source *s = ctx;
+
+    fm_strbuf_clear(&s->uri);
+    fm_file_uri(path, &s->uri);
+    return fm_strbuf_ok(&s->uri) && fm_seen_has(&s->seen, seen_key(s, fm_strbuf_str(&s->uri)));
+}
+
+enum {
+    SETTLED_MS = 2000,        /* a folder's time is exact to that, on any file system: later changes move it */
+    LOOK_AGAIN_US = 1000000   /* at least so often all names are listed, should a file system keep no times of folders */
+};
+
+/* A folder that nothing was done to need not be listed again. What the machine's own clock says counts here, not that of a
+ * simulation: only real folders change by themselves. */
+static bool is_quiet(const fm_file_source *s)
+{
+    if (!s->quiet_since_us || fm_clock_monotonic_us(fm_clock_real()) - s->quiet_since_us > LOOK_AGAIN_US) return false;
+    for (size_t i = 0; i < s->marks.n; i++) {
+        fm_file_stat stat;
+        if (fm_fs_stat(s->env.fs, s->marks.folders[i].path.ptr, &stat, NULL) != FM_OK ||
+            stat.modified_ms != s->marks.folders[i].modified_ms)
+            return false;
+    }
+    return true;
+}
+
+static void note_quiet(fm_file_source *s, int64_t listed_us, size_t n_new, bool has_log)
+{
+    int64_t settled_ms = fm_clock_now_us(fm_clock_real()) / 1000 - SETTLED_MS;
+
+    s->quiet_since_us = 0;
+    if (n_new > 0 || has_log || s->options.listing.is_glob || s->marks.n == 0 || s->env.fs != fm_fs_real()) return;
+    for (size_t i = 0; i < s->marks.n; i++)
+        if (s->marks.folders[i].modified_ms > settled_ms) return;
+    s->quiet_since_us = listed_us;
+}
+
+/* All files that were not taken; more than these when the folder is the output of a file sink. */
 static fm_status list_files(fm_file_source *s, fm_arena *arena, fm_listed_file **out, size_t *n,
                             fm_error *err)
 {
-    bool has_log;
+    fm_file_listing listing = s->options.listing;
+    int64_t listed_us = fm_clock_monotonic_us(fm_clock_real());
+    bool has_log = false;
 
-    fm_status st =
-        fm_file_list(&s->options.listing, s->options.latest_first, arena, out, n, &has_log, err);
+    listing.known = was_taken;
+    listing.known_ctx = s;
+    listing.marks = &s->marks;
+    s->marks = (fm_folder_marks){0};
+    fm_status st = fm_file_list(&listing, s->options.latest_first, arena, out, n, &has_log, err);
+    if (st == FM_OK) note_quiet(s, listed_us, *n, has_log);
     if (st == FM_OK && has_log && s->options.clean != FM_CLEAN_OFF)
         return fm_fail(err, FM_UNSUPPORTED, "UNSUPPORTED_FEATURE.CLEAN_UP_SOURCE_FILES",
                        "Option cleanSource cannot be used on '%.*s', which is the output of a file "
@@ -296,7 +343,9 @@ fm_status fm_file_stream_latest(fm_source *source, fm_str start, fm_read_limit l
     if (!files) {
         fm_listed_file *all = s->target;
         size_t n_all = s->n_target;
-        if (!s->has_target) {
+        if (!s->has_target && is_quiet(s)) {
+            n_all = 0;
+        } else if (!s->has_target) {
             fm_arena_reset(s->listed);
             FM_TRY(list_files(s, s->listed, &all, &n_all, err));
         }

@@ -77,8 +77,10 @@ typedef struct fm_join_cond {
 } fm_join_cond;
 typedef struct fm_sample {
     fm_token at; /* kind 0: no TABLESAMPLE */
-    fm_expr *size;
+    fm_expr *size, *of; /* of: BUCKET size OUT OF of */
     const char *unit;
+    int64_t seed;
+    bool has_seed;
 } fm_sample;
 typedef struct fm_watermark_clause {
     fm_token at;
@@ -198,6 +200,9 @@ fm_plan *fm_build_table(fm_parse *p, fm_names name, bool streaming, fm_options *
 fm_plan *fm_build_table_function(fm_parse *p, fm_names name, fm_exprs args, bool streaming);
 fm_plan *fm_build_query_relation(fm_parse *p, fm_plan *query);
 fm_alias_clause fm_build_table_alias(fm_parse *p, const fm_token *name, fm_names column_names);
+fm_sample fm_build_sample(fm_parse *p, const fm_token *at, fm_expr *size, fm_expr *of, const char *unit, const fm_token *seed);
+/* A name that has to be a certain word. */
+void fm_build_expect_word(fm_parse *p, const fm_token *word, const char *wanted);
 fm_plan *fm_build_relation(fm_parse *p, fm_plan *base, fm_sample sample, fm_watermark_clause watermark, fm_alias_clause alias);
 
 /* ---- Statements (build_statement.c) */
@@ -219,6 +224,7 @@ fm_plan *fm_build_create_streaming_table(fm_parse *p, fm_create create, bool if_
 fm_plan *fm_build_create_view(fm_parse *p, fm_create create, bool temporary, bool if_not_exists, fm_names name, fm_names column_names, fm_plan *query);
 fm_plan *fm_build_drop(fm_parse *p, const fm_token *at, const char *what, bool if_exists, fm_names name);
 fm_plan *fm_build_show(fm_parse *p, const fm_token *at, const char *what, const fm_token *pattern);
+fm_plan *fm_build_show_columns(fm_parse *p, const fm_token *at, fm_names table);
 fm_plan *fm_build_describe(fm_parse *p, const fm_token *at, const char *what, fm_names name, fm_plan *query);
 
 #endif

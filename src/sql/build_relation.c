@@ -63,11 +63,32 @@ fm_plan *fm_build_query_relation(fm_parse *p, fm_plan *query)
     return node;
 }
 
+fm_sample fm_build_sample(fm_parse *p, const fm_token *at, fm_expr *size, fm_expr *of, const char *unit, const fm_token *seed)
+{
+    fm_sample s = {*at, size, of, unit, 0, seed->kind != 0};
+
+    if (s.has_seed && !fm_str_to_i64(seed->text, &s.seed)) {
+        fm_parse_fail(p, seed->pos, FM_INVALID, "PARSE_SYNTAX_ERROR", "The seed %.*s is larger than a BIGINT.", FM_STR_ARG(seed->text));
+    }
+    return s;
+}
+
+void fm_build_expect_word(fm_parse *p, const fm_token *word, const char *wanted)
+{
+    if (fm_str_eq_ci(word->text, fm_str_c(wanted))) return;
+    fm_parse_fail(p, word->pos, FM_INVALID, "PARSE_SYNTAX_ERROR", "Syntax error at or near '%.*s'. Expected here: %s.", FM_STR_ARG(word->text), wanted);
+}
+
 static fm_plan *add_sample(fm_parse *p, fm_plan *base, const fm_sample *sample)
 {
-    fm_plan *node = fm_build_with_expr(p, fm_build_node(p, FM_PLAN_SAMPLE, sample->at.pos, base), sample->size);
+    fm_exprs sizes = fm_build_list(p, (fm_exprs){0}, sample->size);
 
-    if (node) node->what = fm_str_c(sample->unit);
+    if (sample->of) sizes = fm_build_list(p, sizes, sample->of);
+    fm_plan *node = fm_build_with_exprs(p, fm_build_node(p, FM_PLAN_SAMPLE, sample->at.pos, base), sizes);
+    if (!node) return NULL;
+    node->what = fm_str_c(sample->unit);
+    node->seed = sample->seed;
+    node->has_seed = sample->has_seed;
     return node;
 }
 

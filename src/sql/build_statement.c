@@ -249,6 +249,14 @@ fm_plan *fm_build_show(fm_parse *p, const fm_token *at, const char *what, const 
     return node;
 }
 
+fm_plan *fm_build_show_columns(fm_parse *p, const fm_token *at, fm_names table)
+{
+    fm_plan *node = table.n ? named(p, FM_PLAN_SHOW, at->pos, table, NULL) : NULL;
+
+    if (node) node->what = FM_STR("COLUMNS");
+    return node;
+}
+
 fm_plan *fm_build_describe(fm_parse *p, const fm_token *at, const char *what, fm_names name, fm_plan *query)
 {
     bool complete = name.n || query;

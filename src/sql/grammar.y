@@ -16,7 +16,7 @@
 %syntax_error { p->status = FM_INVALID; p->unexpected = true; } /* the driver says what was wrong */
 
 /* No word is reserved: these are names wherever the grammar has no use for them. */
-%fallback ID ALL ANTI ANY AS ASC BETWEEN BOTH BY CASE CAST CODEGEN COMMENT COST CREATE CROSS CUBE CURRENT DEFAULT DELAY DESC
+%fallback ID ALL ANTI ANY AS ASC BETWEEN BOTH BY CASE CAST CODEGEN COLUMNS COMMENT COST CREATE CROSS CUBE CURRENT DEFAULT DELAY DESC
     DESCRIBE DISTINCT DIV DROP ELSE END ESCAPE EXCEPT EXISTS EXPLAIN EXTENDED EXTRACT FALSE FILTER FIRST FOLLOWING FOR FORMATTED
     FROM FULL FUNCTION FUNCTIONS GLOBAL GROUP GROUPING HAVING IF IGNORE ILIKE IN INNER INTERSECT IS JOIN LAST LATERAL LEADING LEFT
     LIKE LIMIT LOCATION MINUS NATURAL NOT NULL NULLS OF OFFSET ON OPTIONS ORDER OUTER OVER OVERLAY PARTITION PARTITIONED
@@ -149,6 +149,9 @@ scalar(V) ::= FALSE(S). { V = S; }
 statement(S) ::= DROP(T) TABLE if_exists(X) name(N). { S = fm_build_drop(p, &T, "TABLE", X, N); }
 statement(S) ::= DROP(T) VIEW if_exists(X) name(N). { S = fm_build_drop(p, &T, "VIEW", X, N); }
 statement(S) ::= SHOW(T) show_what(W) show_like(L). { S = fm_build_show(p, &T, W, &L); }
+statement(S) ::= SHOW(T) COLUMNS show_from name(N). { S = fm_build_show_columns(p, &T, N); }
+show_from ::= FROM.
+show_from ::= IN.
 %type show_what { const char * }
 show_what(W) ::= TABLES. { W = "TABLES"; }
 show_what(W) ::= VIEWS. { W = "VIEWS"; }
@@ -300,10 +303,16 @@ with_options(O) ::= . { O = NULL; }
 with_options(O) ::= WITH LPAREN options(L) RPAREN. { O = L; }
 %type sample { fm_sample }
 sample(S) ::= . { S = (fm_sample){0}; }
-sample(S) ::= TABLESAMPLE(T) LPAREN expr(E) PERCENT_WORD RPAREN repeatable. { S = (fm_sample){T, E, "PERCENT"}; }
-sample(S) ::= TABLESAMPLE(T) LPAREN expr(E) ROWS RPAREN repeatable. { S = (fm_sample){T, E, "ROWS"}; }
-repeatable ::= .
-repeatable ::= REPEATABLE LPAREN INTEGER RPAREN.
+sample(S) ::= TABLESAMPLE(T) LPAREN expr(E) PERCENT_WORD RPAREN repeatable(R). { S = fm_build_sample(p, &T, E, NULL, "PERCENT", &R); }
+sample(S) ::= TABLESAMPLE(T) LPAREN expr(E) ROWS RPAREN repeatable(R). { S = fm_build_sample(p, &T, E, NULL, "ROWS", &R); }
+sample(S) ::= TABLESAMPLE(T) LPAREN id(B) INTEGER(X) id(O) OF INTEGER(Y) RPAREN repeatable(R). {
+    fm_build_expect_word(p, &B, "BUCKET");
+    fm_build_expect_word(p, &O, "OUT");
+    S = fm_build_sample(p, &T, fm_build_number(p, NULL, &X), fm_build_number(p, NULL, &Y), "BUCKET", &R);
+}
+%type repeatable { fm_token }
+repeatable(R) ::= . { R = (fm_token){0}; }
+repeatable(R) ::= REPEATABLE LPAREN INTEGER(N) RPAREN. { R = N; }
 %type watermark { fm_watermark_clause }
 watermark(W) ::= . { W = (fm_watermark_clause){0}; }
 watermark(W) ::= WATERMARK(T) expr(E) delay(I). { W = (fm_watermark_clause){T, E, I}; }

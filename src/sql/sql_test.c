@@ -110,6 +110,10 @@ static const struct {
      "project[*](as[q](watermark[x 0](as[__auto_generated_subquery_name](project[1:int](one)))))"},
     {"SELECT * FROM STREAM t WATERMARK explode(m) AS (a, b) DELAY OF INTERVAL 5 SECONDS",
      "project[*](watermark[explode(m) AS (a, b) 5000000](relation[t stream]))"},
+    {"SHOW COLUMNS FROM db.t",
+     "show[db.tt COLUMNS]"},
+    {"SELECT * FROM t TABLESAMPLE (BUCKET 1 OUT OF 10)",
+     "project[*](sample[1:int, 10:int BUCKET](relation[t]))"},
     {"SELECT * FROM t TABLESAMPLE (10 PERCENT) REPEATABLE (3) s JOIN u TABLESAMPLE (5 ROWS)",
      "project[*](join(as[s](sample[10:int PERCENT](relation[t])), sample[5:int ROWS](relation[u])))"},
     {"SELECT k, t FROM e LATERAL VIEW OUTER explode(tags) x AS t LATERAL VIEW posexplode(b) AS p, q LATERAL VIEW "

@@ -26,7 +26,7 @@ static fm_status refuse(fm_str text, fm_pos pos, const char *name, const char *m
 static const char *refused_object(const fm_tokens *tokens, int32_t i)
 {
     static const char *const objects[] = {"DATABASE", "SCHEMA",  "NAMESPACE", "CATALOG", "FUNCTION",   "MATERIALIZED", "FLOW",     "INDEX",
-                                          "EXTERNAL", "ROLE",    "MACRO",     "VARIABLE", "DATABASES", "SCHEMAS",      "CATALOGS", "COLUMNS",
+                                          "EXTERNAL", "ROLE",    "MACRO",     "VARIABLE", "DATABASES", "SCHEMAS",      "CATALOGS",
                                           "PARTITIONS", "CREATE", "TBLPROPERTIES", "GRANT", "CURRENT"};
 
     while (word_is(tokens, i, "OR") || word_is(tokens, i, "REPLACE") || word_is(tokens, i, "REFRESH") || word_is(tokens, i, "TEMPORARY") ||

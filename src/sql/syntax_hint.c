@@ -90,7 +90,7 @@ static const struct {
     {FM_TK_DISTINCT, "DISTINCT FROM"}, {FM_TK_TABLE, NULL}, {FM_TK_FUNCTION, NULL}, {FM_TK_QUERY, NULL},
     {FM_TK_VIEW, NULL}, {FM_TK_STREAMING, "STREAMING TABLE"}, {FM_TK_TEMPORARY, NULL}, {FM_TK_REPLACE, NULL}, {FM_TK_REFRESH, NULL},
     {FM_TK_EXISTS, NULL}, {FM_TK_NOT, NULL}, {FM_TK_USING, NULL}, {FM_TK_OPTIONS, NULL}, {FM_TK_PARTITIONED, "PARTITIONED BY"},
-    {FM_TK_TABLES, NULL}, {FM_TK_VIEWS, NULL}, {FM_TK_FUNCTIONS, NULL}, {FM_TK_STREAMS, NULL}, {FM_TK_CREATE, NULL}, {FM_TK_DROP, NULL},
+    {FM_TK_TABLES, NULL}, {FM_TK_VIEWS, NULL}, {FM_TK_FUNCTIONS, NULL}, {FM_TK_STREAMS, NULL}, {FM_TK_COLUMNS, NULL}, {FM_TK_CREATE, NULL}, {FM_TK_DROP, NULL},
     {FM_TK_EXPLAIN, NULL}, {FM_TK_SHOW, NULL}, {FM_TK_DESCRIBE, NULL}, {FM_TK_FIRST, NULL}, {FM_TK_LAST, NULL}, {FM_TK_SETS, NULL},
     {FM_TK_ROWS, NULL}, {FM_TK_PERCENT_WORD, "PERCENT"}, {FM_TK_PRECEDING, NULL}, {FM_TK_FOLLOWING, NULL}, {FM_TK_PLACING, NULL},
     {0, "the end of the statement"}, {FM_TK_LPAREN, "'('"}, {FM_TK_COLUMNS_LPAREN, "'('"}, {FM_TK_DOT, "'.'"}, {FM_TK_EQ, "'='"}, {FM_TK_ARROW, "'->'"},
@@ -206,6 +206,12 @@ fm_status fm_syntax_error(const fm_misread *m, int32_t at, fm_error *err)
     fm_str shown = {m->text.ptr + pos.from, (size_t)(pos.to - pos.from)};
     fm_strbuf hint = {0};
 
+    for (int32_t i = at > 0 ? at - 1 : 0; i <= at; i++) { /* taken for an alias at first */
+        const fm_token *word = &m->tokens->items[i];
+        if (word->quoted || !fm_str_eq_ci(word->text, FM_STR("COLLATE"))) continue;
+        return fm_sql_fail(m->text, word->pos, err, FM_UNSUPPORTED, "FLOODMARK_COLLATION",
+                           "COLLATE is not available: texts are compared byte by byte (UTF8_BINARY). To fold case, compare lower(x).");
+    }
     add_hint(m, at, &hint);
     if (shown.len > SHOWN_SIZE_MAX) {
         shown.len = SHOWN_SIZE_MAX;
