@@ -113,7 +113,7 @@ static void add_wide_decimal(hasher *s, fm_i128 x)
     char bytes[16];
     size_t n = 0, skip = 0;
     for (int shift = 120; shift >= 0; shift -= 8) bytes[n++] = (char)(unsigned char)((fm_u128)x >> shift);
-    while (skip < 15 && bytes[skip] == (x < 0 ? (char)-1 : 0) && (bytes[skip + 1] < 0) == (x < 0)) skip++;
+    while (skip < 15 && bytes[skip] == (x < 0 ? (char)-1 : 0) && ((signed char)bytes[skip + 1] < 0) == (x < 0)) skip++;
     add_bytes(s, (fm_str){bytes + skip, n - skip});
 }
 
