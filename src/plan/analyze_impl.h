@@ -16,6 +16,7 @@
 typedef struct fm_cte_frame {
     const fm_cte *cte;
     const struct fm_cte_frame *up; /* what the CTE itself may name */
+    bool *used;                    /* set when the query names it */
 } fm_cte_frame;
 
 struct fm_scope;

@@ -142,6 +142,7 @@ static fm_status cte_query(fm_analyzer *an, const fm_plan *p, const fm_cte_frame
 {
     const fm_cte *cte = frame->cte;
 
+    *frame->used = true;
     FM_TRY(named_query(an, p, cte->plan, frame->up, cte->name, out, err));
     if (!cte->n_column_names) return FM_OK;
     FM_TRY(renamed(an, *out, cte->column_names, cte->n_column_names, cte->pos, out, err));
@@ -247,19 +248,24 @@ fm_status fm_analyze_with(fm_analyzer *an, const fm_plan *p, fm_plan **out, fm_e
 {
     const fm_cte_frame *outside = an->ctes;
     fm_cte_frame *frames = fm_arena_array(an->arena, fm_cte_frame, p->n_ctes);
+    bool *used = fm_arena_array(an->arena, bool, p->n_ctes);
     fm_status st;
 
-    if (!frames) return fm_no_memory(an->arena, err);
+    if (!frames || !used) return fm_no_memory(an->arena, err);
     for (int32_t i = 0; i < p->n_ctes; i++) {
         for (int32_t j = 0; j < i; j++) {
             if (!fm_name_eq(an, p->ctes[i].name, p->ctes[j].name)) continue;
             return fm_fail_at(err, FM_INVALID, "DUPLICATED_CTE_NAMES", p->pos.line, p->pos.column,
                               "CTE definition can't have duplicate names: `%.*s`.", FM_STR_ARG(p->ctes[i].name));
         }
-        frames[i] = (fm_cte_frame){.cte = &p->ctes[i], .up = i ? &frames[i - 1] : outside};
+        frames[i] = (fm_cte_frame){.cte = &p->ctes[i], .up = i ? &frames[i - 1] : outside, .used = &used[i]};
     }
     if (p->n_ctes) an->ctes = &frames[p->n_ctes - 1];
     st = fm_analyze_child(an, p, out, err);
+    for (int32_t i = p->n_ctes - 1; i >= 0 && st == FM_OK; i--) { /* what is wrong with one that nobody names is said, too */
+        fm_plan *unused;
+        if (!used[i]) st = cte_query(an, p->ctes[i].plan, &frames[i], &unused, err);
+    }
     an->ctes = outside;
     return st;
 }

@@ -440,14 +440,18 @@ static fm_status fail_limit(const char *name, const char *kind, const fm_expr *e
     return fm_fail_at(err, FM_INVALID, condition, e->pos.line, e->pos.column, "The %s expression %s.", name, why);
 }
 
-static fm_status limit_value(fm_analyzer *an, fm_expr *e, const char *name, int64_t *out, fm_error *err)
+static fm_status limit_value(fm_analyzer *an, const fm_plan *child, fm_expr *e, const char *name, int64_t *out, fm_error *err)
 {
-    fm_scope s = fm_scope_of(an, NULL, "LIMIT");
+    fm_scope s = fm_scope_of(an, child, "LIMIT");
     fm_expr *value;
     fm_error local = FM_ERROR_INIT;
 
     if (!e) return FM_OK;
-    if (fm_resolve_expr(&s, e, &value, &local) != FM_OK || !fm_expr_is_constant(value)) {
+    if (fm_resolve_expr(&s, e, &value, &local) != FM_OK) {
+        if (err) *err = local;
+        return local.status;
+    }
+    if (!fm_expr_is_constant(value)) {
         return fail_limit(name, "IS_UNFOLDABLE", e, "must evaluate to a constant value", err);
     }
     FM_TRY(fm_fold(an, value, &value, err));
@@ -471,8 +475,8 @@ fm_status fm_analyze_limit(fm_analyzer *an, const fm_plan *p, fm_plan **out, fm_
     if (!limit) return fm_no_memory(an->arena, err);
     limit->limit = p->limit;
     limit->offset = p->offset;
-    FM_TRY(limit_value(an, p->limit_expr, "limit", &limit->limit, err));
-    FM_TRY(limit_value(an, p->offset_expr, "offset", &limit->offset, err));
+    FM_TRY(limit_value(an, child, p->limit_expr, "limit", &limit->limit, err));
+    FM_TRY(limit_value(an, child, p->offset_expr, "offset", &limit->offset, err));
     *out = limit;
     return fm_plan_finish(an->arena, limit, err);
 }

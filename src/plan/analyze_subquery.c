@@ -14,6 +14,11 @@ static fm_status subquery_plan(fm_scope *s, const fm_expr *e, fm_plan **out, fm_
     an->outer = s;
     fm_status st = fm_analyze_plan(an, e->plan, out, err);
     an->outer = outer;
+    if (st == FM_OK && (*out)->streaming) {
+        return fm_fail_at(err, FM_UNSUPPORTED, "INVALID_SUBQUERY_EXPRESSION.STREAMING_QUERY", e->pos.line, e->pos.column,
+                          "Invalid subquery: a stream is not allowed in the sub-query of an expression, since it would never "
+                          "end. Join with it instead.");
+    }
     return st;
 }
 
@@ -41,10 +46,6 @@ static bool gives_one_row(const fm_plan *p)
 static fm_status check_scalar(const fm_scope *s, const fm_plan *plan, const fm_expr *e, fm_error *err)
 {
     FM_TRY(check_one_column(plan, e, err));
-    if (plan->streaming) {
-        return fm_fail_at(err, FM_UNSUPPORTED, "FLOODMARK_STREAMING_SUBQUERY", e->pos.line, e->pos.column,
-                          "A sub-query that stands for a value cannot read a stream: it would never end.");
-    }
     if (!gives_one_row(plan)) {
         return fm_fail_at(err, FM_UNSUPPORTED, "FLOODMARK_SCALAR_SUBQUERY", e->pos.line, e->pos.column,
                           "A sub-query that stands for a value must be one that gives one row at most, as SELECT max(x) "

@@ -76,7 +76,12 @@ static fm_status text_duration(const fm_expr *call, fm_str text, const char *wha
 {
     fm_interval x;
 
-    FM_TRY(fm_text_to_interval(text, &x, err));
+    if (fm_text_to_interval(text, &x, err) != FM_OK) {
+        if (err->status != FM_INVALID) return err->status;
+        return fm_fail_at(err, FM_INVALID, "CANNOT_PARSE_INTERVAL", call->pos.line, call->pos.column,
+                          "Unable to parse '%.*s' as the %s of %.*s(): write a number and a unit, as '10 minutes'.",
+                          FM_STR_ARG(text), what, FM_STR_ARG(call->name));
+    }
     if (x.months) {
         return fm_fail_at(err, FM_INVALID, "_LEGACY_ERROR_TEMP_3231", call->pos.line, call->pos.column,
                           "Intervals greater than a month is not supported (%.*s): months differ in length. Write the "
@@ -286,7 +291,9 @@ static fm_status fail_no_window(const fm_scope *s, const fm_expr *call, const fm
 
     (void)s;
     fm_expr_sql(arg, &text);
-    fm_status st = fm_fail_at(err, FM_INVALID, "_LEGACY_ERROR_TEMP_3101", call->pos.line, call->pos.column,
+    fm_status st = fm_fail_at(err, FM_INVALID,
+                              arg->type->id == FM_TYPE_STRUCT ? "_LEGACY_ERROR_TEMP_3101"
+                                                              : "DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE", call->pos.line, call->pos.column,
                               "%s is not a window column: only the bare column that window() or session_window() "
                               "made has a window time.",
                               text.ptr ? text.ptr : "");
@@ -302,6 +309,12 @@ fm_status fm_resolve_window_time(fm_scope *s, const fm_expr *call, fm_expr *arg,
 
     arg = fm_expr_unalias(arg);
     if (arg->kind != FM_EXPR_ATTRIBUTE || !arg->type->is_window) return fail_no_window(s, call, arg, err);
+    if (s->aggregates && !s->in_aggregate && call->kind == FM_EXPR_UNRESOLVED_CALL &&
+        fm_str_eq_ci(call->name, FM_STR("window_time")))
+        return fm_fail_at(err, FM_INVALID, "MISSING_AGGREGATION", call->pos.line, call->pos.column,
+                          "window_time(%.*s) is computed below the aggregation, where it is neither a group nor in an "
+                          "aggregate function: take it of the window column of a sub-query that aggregates.",
+                          FM_STR_ARG(arg->name));
     fm_expr **args = fm_arena_array(an->arena, fm_expr *, 1);
     if (!args) return fm_no_memory(an->arena, err);
     args[0] = arg;

@@ -387,7 +387,9 @@ static fm_status settle_token(fm_settling *s, int32_t i)
     if (t->kind == FM_TK_ID) return settle_name(s, i);
     if (t->kind == FM_TK_INTERVAL) return fm_settle_interval(s, i);
     if (comma_too_many(s, i)) {
-        return fm_settle_fail(s, t->pos, FM_INVALID, "PARSE_SYNTAX_ERROR", "Syntax error at or near '%.*s'. The comma before it is one too many.",
+        bool select = fm_str_eq_ci(t->text, FM_STR("FROM"));
+        return fm_settle_fail(s, t->pos, FM_INVALID, select ? "TRAILING_COMMA_IN_SELECT" : "PARSE_SYNTAX_ERROR",
+                              "Syntax error at or near '%.*s'. The comma before it is one too many.",
                               FM_STR_ARG(t->text));
     }
     settle_keyword(s, i);

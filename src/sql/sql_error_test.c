@@ -36,7 +36,7 @@ static const struct {
      "column 15 is open."},
     {"SELECT a) FROM t", 1, 9, FM_INVALID, "PARSE_SYNTAX_ERROR",
      "No '(' is open here."},
-    {"SELECT a, FROM t", 1, 11, FM_INVALID, "PARSE_SYNTAX_ERROR",
+    {"SELECT a, FROM t", 1, 11, FM_INVALID, "TRAILING_COMMA_IN_SELECT",
      "The comma before it is one too many."},
     {"SELECT f(a,) FROM t", 1, 12, FM_INVALID, "PARSE_SYNTAX_ERROR",
      "The comma before it is one too many."},
