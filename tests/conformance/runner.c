@@ -39,7 +39,7 @@ typedef struct seen_batch {
 typedef struct run {
     fm_arena *arena;         /* the case's */
     const fm_json *root;
-    char dir[64];            /* its folder below /tmp */
+    char dir[192];           /* its folder below $TMPDIR, or /tmp */
     fm_session *session;
     fm_prepared *query;
     bool available_now, restarts;
@@ -639,9 +639,10 @@ static outcome run_case(const fm_json *root, fm_arena *arena, const char *worker
     r->available_now = strcmp(text_of(root, "mode", "continuous"), "availableNow") == 0;
     r->restarts = restarts && has_one_watermark(root) && !r->available_now;
     capturing = r;
-    snprintf(r->dir, sizeof r->dir, "/tmp/floodmark-conformance-XXXXXX");
+    const char *temp = getenv("TMPDIR");
+    snprintf(r->dir, sizeof r->dir, "%.128s/floodmark-conformance-XXXXXX", temp && *temp ? temp : "/tmp");
     if (!mkdtemp(r->dir)) {
-        snprintf(why, WHY_SIZE, "cannot make a folder below /tmp");
+        snprintf(why, WHY_SIZE, "cannot make a folder '%s'", r->dir);
         free(r);
         return FAILED;
     }
