@@ -235,7 +235,7 @@ static step cut_at_delimiters(fm_csv_parser *p)
 {
     fm_str sep = p->options->sep;
 
-    for (;;) {
+    while (p->made.len > p->made_from) {
         const char *from = p->made.ptr + p->made_from;
         const char *at = memmem(from, p->made.len - p->made_from, sep.ptr, sep.len);
         if (!at) return GOES_ON;
@@ -244,6 +244,7 @@ static step cut_at_delimiters(fm_csv_parser *p)
                                    .kind = len ? FM_CSV_MADE : FM_CSV_EMPTY}));
         p->made_from += len + sep.len;
     }
+    return GOES_ON;
 }
 
 typedef enum rounds { ROUND_DONE, ROUND_AGAIN } rounds;
