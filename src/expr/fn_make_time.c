@@ -73,9 +73,9 @@ static fm_status make_timestamp(fm_call *call, const fm_vec *args, fm_vec *out)
         }
         if (call->expr->n_args == 7)
             FM_TRY(fm_zone_cache_get(&zones, fm_vec_str(&args[6], i), &zone, call->err));
-        if (!fm_mul_i64(days, FM_US_PER_DAY, &local_us)) return fm_fail(call->err, FM_INVALID, "DATETIME_OVERFLOW",
+        int64_t clock_us = hour * FM_US_PER_HOUR + minute * FM_US_PER_MINUTE + second_us;
+        if (!fm_mul_i64(days, FM_US_PER_DAY, &local_us) || !fm_add_i64(local_us, clock_us, &local_us)) return fm_fail(call->err, FM_INVALID, "DATETIME_OVERFLOW",
                                                                         "Datetime operation overflow: make_timestamp.");
-        local_us += hour * FM_US_PER_HOUR + minute * FM_US_PER_MINUTE + second_us;
         fm_vec_i64_out(out)[i] = m->ntz ? local_us : fm_zone_to_utc(zone, local_us);
     }
     return FM_OK;

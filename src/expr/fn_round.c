@@ -108,6 +108,8 @@ typedef struct rounding {
     rounding_mode mode;
 } rounding;
 
+enum { DIGITS_MAX = 1000 };
+
 /* x / 10^drop, rounded. */
 static fm_i128 round_digits(fm_i128 x, int drop, rounding_mode mode)
 {
@@ -170,10 +172,24 @@ static double round_text(fm_str text, double x, const rounding *r)
     return fm_text_to_double(rounded, &out) ? out : x;
 }
 
+/* A decimal that rounding made longer than its type: 99 to -2 digits is 100. */
+static fm_status does_not_fit(fm_call *call, fm_i128 x, fm_vec *out, uint64_t **own, int64_t i)
+{
+    char text[FM_DECIMAL_TEXT_SIZE];
+
+    if (!call->ansi) return fm_out_null(call, out, own, i);
+    fm_str value = {text, fm_decimal_text(x, out->type->scale, text)};
+    return fm_fail(call->err, FM_INVALID, "NUMERIC_VALUE_OUT_OF_RANGE.WITH_SUGGESTION",
+                   "The %.*s cannot be represented as Decimal(%d, %d). If necessary set "
+                   "\"spark.sql.ansi.enabled\" to \"false\" to bypass this error, and return NULL instead.",
+                   FM_STR_ARG(value), out->type->precision, out->type->scale);
+}
+
 static fm_status round_lanes(fm_call *call, const fm_vec *args, fm_vec *out)
 {
     const rounding *r = call->bound;
     const fm_vec *x = &args[0];
+    uint64_t *own = NULL;
     char text[FM_DOUBLE_TEXT_SIZE];
     for (int32_t i = 0; i < out->len; i++) {
         if (fm_call_lane_null(out, i)) continue;
@@ -187,6 +203,7 @@ static fm_status round_lanes(fm_call *call, const fm_vec *args, fm_vec *out)
             fm_i128 d = round_digits(fm_vec_decimal(x)[i], x->type->scale - r->digits, r->mode);
             if (r->digits < 0 && r->digits >= -38 && __builtin_mul_overflow(d, fm_pow10_i128(-r->digits), &d)) d = 0;
             fm_vec_decimal_out(out)[i] = d;
+            if (!fm_decimal_fits(d, out->type->precision)) FM_TRY(does_not_fit(call, d, out, &own, i));
         } else {
             fm_i128 n = read_int(x, i);
             if (r->digits < 0) n = round_digits(n, -r->digits, r->mode);
@@ -223,6 +240,9 @@ static fm_status bind_round(fm_bind *b, rounding_mode mode, fm_error *err)
             return fm_fail_bind(b, err, "NON_FOLDABLE_INPUT", "the input `scale` should be a foldable \"INT\" expression.",
                                 NULL, NULL);
         if (!fm_vec_is_null(&v, 0)) r->digits = fm_vec_i32(&v)[0];
+        /* No number has more: beyond, nothing is rounded, or all of it. */
+        if (r->digits > DIGITS_MAX) r->digits = DIGITS_MAX;
+        if (r->digits < -DIGITS_MAX) r->digits = -DIGITS_MAX;
     }
     b->bound = r;
     b->returns = t;
