@@ -31,7 +31,7 @@ typedef struct fm_parquet_file fm_parquet_file;
  *
  * size    bytes of the file when the caller knows them (a table's log does), else -1
  * errors  FM_NOT_FOUND, FM_UNAVAILABLE: of the file system; FM_CORRUPT: no Parquet file, or a damaged one, naming it;
- *         FM_UNSUPPORTED: encrypted files, INTERVAL of Parquet, and what else we refuse by name */
+ *         FM_UNSUPPORTED: encrypted files, and those whose columns are in other files */
 fm_status fm_parquet_open(fm_fs *fs, const char *path, int64_t size, fm_arena *arena, fm_parquet_file **out,
                           fm_error *err);
 void fm_parquet_close(fm_parquet_file *file); /* accepts NULL; readers on it are closed before */
@@ -39,6 +39,9 @@ void fm_parquet_close(fm_parquet_file *file); /* accepts NULL; readers on it are
 /* STRUCT: all columns, names as in the file; a column is nullable iff it is OPTIONAL. The types are Spark's own when its
  * metadata say more than Parquet's schema (intervals, and TIMESTAMP_NTZ of old writers). */
 const fm_type *fm_parquet_schema(const fm_parquet_file *file);
+/* FM_UNSUPPORTED, PARQUET_TYPE_ILLEGAL: a column has a type that is not read (TIME, UUID, INTERVAL); it is VOID in the schema.
+ * The other columns can be read all the same. */
+fm_status fm_parquet_check_schema(const fm_parquet_file *file, fm_error *err);
 /* [fm_parquet_schema()->n_fields]: the field ids of the columns; NULL: the file has none. */
 const fm_parquet_ids *fm_parquet_field_ids(const fm_parquet_file *file);
 int64_t fm_parquet_rows(const fm_parquet_file *file);

@@ -23,7 +23,7 @@ LANGUAGE = set("""assert.h ctype.h errno.h float.h inttypes.h limits.h locale.h 
 SYSTEM = re.compile(r"(sys|linux|netinet|arpa|net)/.*|(dirent|fcntl|netdb|poll|pthread|sched|termios|unistd|getopt|glob|fnmatch)\.h")
 # Third-party headers that more than one file includes, and why.
 SHARED = {
-    "zlib.h": "source/ inflates while it reads, sink/ deflates while it writes; neither may see the other",
+    "zlib.h": "source/ inflates while it reads, sink/ deflates while it writes; neither may see the other; format/ packs pages",
     "zstd.h": "as zlib.h",
     "sanitizer/asan_interface.h": "each allocator poisons its own memory",
 }
