@@ -131,7 +131,7 @@ static fm_status read_files(fm_session *s, const fm_plan *call, bool streaming, 
     const fm_source_type *type = fm_format_find(def->format) ? fm_source_lookup(&s->source_env, def->format) : NULL;
     if (!type) {
         return fm_fail_at(err, FM_INVALID, "DATA_SOURCE_NOT_FOUND", call->pos.line, call->pos.column,
-                          "read_files() knows no format '%.*s'; it reads json, csv and text.", FM_STR_ARG(def->format));
+                          "read_files() knows no format '%.*s'; it reads json, csv, parquet and text.", FM_STR_ARG(def->format));
     }
     return type->schema(&s->source_env, def, streaming, arena, &def->schema, err);
 }

@@ -21,6 +21,7 @@ typedef struct fm_read_spec {
     int32_t n_wanted;         /* but whether a record is bad is judged as Spark does: by the wanted columns */
     const fm_options *options;
     const fm_zone *zone;      /* session zone */
+    bool case_sensitive;      /* names of columns in files */
     fm_str corrupt_column;    /* spark.sql.columnNameOfCorruptRecord, default _corrupt_record */
 } fm_read_spec;
 
@@ -53,6 +54,7 @@ typedef struct fm_format {
     const char *extension;          /* of files written: "json" */
     const char *const *read_options;  /* Spark's names, NULL-terminated */
     const char *const *write_options;
+    const char *const *session_options; /* pairs: a key of the session, the option it stands in for; NULL-terminated; or NULL */
     /* A fixed schema (text), or NULL: must be given or inferred. */
     const fm_type *(*fixed_schema)(fm_arena *arena, const fm_options *options);
     /* Guessing a schema (format.infer_...; NULL: cannot). An inferrer is fed the files of a table one after the other, whole
@@ -80,7 +82,7 @@ typedef struct fm_format {
      * that is NULL. merges: whether all files of a table are to be asked, or one. */
     fm_status (*file_schema)(fm_fs *fs, const char *path, const fm_options *options, fm_arena *arena,
                              const fm_type **schema, fm_error *err);
-    fm_status (*merges)(const fm_options *options, const fm_options *session, bool *out, fm_error *err);
+    fm_status (*merges)(const fm_options *options, bool *out, fm_error *err);
     /* Decodes the parts of a file whose middle byte lies in [from, to); to < 0: to its end. Pieces of piece_size bytes
      * share a file out. Batches and `lines` (rows of the file, from 1; only if `numbered`) as read_block has them. */
     fm_status (*read_piece)(fm_reader *reader, fm_fs *fs, fm_str path, int64_t from, int64_t to, bool numbered,
@@ -99,7 +101,7 @@ typedef struct fm_format {
     void (*writer_free)(fm_writer *writer);
     /* Formats that pack inside the file: the option compression is theirs, and this stands before the extension in file
      * names (".snappy"). NULL: files are packed whole. */
-    fm_status (*pack_extension)(const fm_options *options, const fm_options *session, const char **out, fm_error *err);
+    fm_status (*pack_extension)(const fm_options *options, const char **out, fm_error *err);
 } fm_format;
 
 /* whole_records of line formats: up to and with the last line's end. sep empty: \n, \r\n or \r. */
@@ -107,6 +109,10 @@ size_t fm_lines_whole(fm_str sep, const char *bytes, size_t len);
 
 /* How many lines end in the bytes. */
 int64_t fm_lines_count(fm_str sep, const char *bytes, size_t len);
+
+/* The options with those that the session sets besides; lives in arena. */
+fm_status fm_format_options(const fm_format *format, const fm_options *options, const fm_options *session, fm_arena *arena,
+                            const fm_options **out, fm_error *err);
 
 /* By name, any case; NULL when unknown. */
 const fm_format *fm_format_find(fm_str name);

@@ -6,6 +6,7 @@
 static const fm_format *const formats[] = {
     &fm_format_csv,
     &fm_format_json,
+    &fm_format_parquet,
     &fm_format_text,
 };
 
@@ -20,6 +21,26 @@ const fm_format *fm_format_find(fm_str name)
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
         if (fm_str_eq_ci(name, fm_str_c(formats[i]->name))) return formats[i];
     return NULL;
+}
+
+fm_status fm_format_options(const fm_format *format, const fm_options *options, const fm_options *session, fm_arena *arena,
+                            const fm_options **out, fm_error *err)
+{
+    fm_options *all = NULL;
+
+    *out = options;
+    for (const char *const *pair = format->session_options; session && pair && *pair; pair += 2) {
+        const fm_option *set = fm_options_find(session, pair[0]);
+        if (!set || fm_options_find(options, pair[1])) continue;
+        if (!all) {
+            all = fm_arena_one(arena, fm_options);
+            for (int32_t i = 0; all && i < options->n; i++)
+                if (!fm_options_set(arena, all, options->items[i].key, options->items[i].value)) return fm_no_memory(arena, err);
+        }
+        if (!all || !fm_options_set(arena, all, fm_str_c(pair[1]), set->value)) return fm_no_memory(arena, err);
+        *out = all;
+    }
+    return FM_OK;
 }
 
 size_t fm_lines_whole(fm_str sep, const char *bytes, size_t len)

@@ -6,6 +6,7 @@
 
 extern const fm_format fm_format_csv;
 extern const fm_format fm_format_json;
+extern const fm_format fm_format_parquet;
 extern const fm_format fm_format_text;
 
 #endif

@@ -151,19 +151,18 @@ static bool days_to_us(const void *raw, int64_t n, int64_t *out)
     return ok;
 }
 
-static bool int96_to_us(const void *raw, int64_t n, int64_t *out)
+/* Days too far away wrap around, as in Spark. */
+static void int96_to_us(const void *raw, int64_t n, int64_t *out)
 {
     const char *at = raw;
-    bool ok = true;
 
     for (int64_t i = 0; i < n; i++, at += INT96_SIZE) {
-        int64_t nanos, us;
+        int64_t nanos;
         int32_t day;
         memcpy(&nanos, at, 8);
         memcpy(&day, at + 8, 4);
-        ok &= fm_mul_i64((int64_t)day - JULIAN_1970, FM_US_PER_DAY, &us) && fm_add_i64(us, fm_floor_div(nanos, 1000), &out[i]);
+        out[i] = (int64_t)((uint64_t)((int64_t)day - JULIAN_1970) * (uint64_t)FM_US_PER_DAY + (uint64_t)(nanos / 1000));
     }
-    return ok;
 }
 
 static float half(uint16_t h)
@@ -266,7 +265,7 @@ bool fm_pq_convert_run(const fm_pq_conversion *c, const void *raw, int64_t n, vo
     case FM_PQ_DAYS_TO_US: return days_to_us(raw, n, out);
     case FM_PQ_NANOS_TO_US: nanos_to_us(raw, n, out); return true;
     case FM_PQ_MILLIS_TO_US: return millis_to_us(raw, n, out);
-    case FM_PQ_INT96_TO_US: return int96_to_us(raw, n, out);
+    case FM_PQ_INT96_TO_US: int96_to_us(raw, n, out); return true;
     case FM_PQ_I32_TO_DECIMAL:
     case FM_PQ_I64_TO_DECIMAL:
     case FM_PQ_U64_TO_DECIMAL:

@@ -123,10 +123,18 @@ static fm_status check_groups(fm_parquet_file *file, fm_error *err)
         }
         if (group->n_chunks == 0) group->offset = 0;
     }
-    if (file->footer.rows >= 0 && file->footer.rows != rows)
-        return fm_pq_corrupt(file, err, "its footer counts %lld rows, its row groups %lld", (long long)file->footer.rows, (long long)rows);
-    file->footer.rows = rows;
+    file->footer.rows = rows; /* some writers leave the footer's own count at 0 */
     return FM_OK;
+}
+
+/* Spark before 3.0 wrote dates of the hybrid calendar; later ones say so when they do. */
+static void note_calendar(fm_parquet_file *file)
+{
+    fm_str version = fm_parquet_metadata(file, FM_STR("org.apache.spark.version"));
+    bool old = version.len > 1 && version.ptr[1] == '.' && version.ptr[0] < '3';
+
+    file->legacy_dates = old || fm_parquet_metadata(file, FM_STR("org.apache.spark.legacyDateTime")).ptr;
+    file->legacy_int96 = old || fm_parquet_metadata(file, FM_STR("org.apache.spark.legacyINT96")).ptr;
 }
 
 static fm_status open_footer(fm_parquet_file *file, fm_arena *arena, fm_error *err)
@@ -140,6 +148,7 @@ static fm_status open_footer(fm_parquet_file *file, fm_arena *arena, fm_error *e
     if (!fm_pq_footer_parse(bytes, arena, &file->footer)) return fm_pq_corrupt(file, err, "its footer cannot be parsed");
     if (file->footer.encrypted) return encrypted(file, err);
     FM_TRY(fm_pq_schema_build(file, arena, err));
+    note_calendar(file);
     return check_groups(file, err);
 }
 

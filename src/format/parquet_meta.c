@@ -103,6 +103,7 @@ static void read_element(fm_thrift_in *in, fm_pq_element *e)
         default: fm_thrift_skip(in, &f);
         }
     }
+    if (e->logical == FM_PQ_LOGICAL_OTHER) e->logical = FM_PQ_PLAIN_TYPE; /* a meaning of later times: the bare values are read */
     if (converted >= 0 && e->logical == FM_PQ_PLAIN_TYPE) set_converted(e, converted);
 }
 
@@ -146,7 +147,10 @@ static void read_chunk_meta(fm_thrift_in *in, fm_pq_chunk *c)
             else fm_thrift_skip(in, &f);
             break;
         case 14: c->bloom_offset = fm_thrift_int(in, &f); break;
-        case 15: c->bloom_size = fm_thrift_i32(in, &f); break;
+        case 15: /* some writers had something else of their own there */
+            if (f.type == FM_THRIFT_I32) c->bloom_size = fm_thrift_i32(in, &f);
+            else fm_thrift_skip(in, &f);
+            break;
         default: fm_thrift_skip(in, &f);
         }
     }
@@ -299,6 +303,17 @@ static void read_data_page(fm_thrift_in *in, fm_pq_page *p)
     }
 }
 
+static void read_dictionary_page(fm_thrift_in *in, fm_pq_page *p)
+{
+    fm_thrift_field f;
+
+    for (fm_thrift_enter(in, &f); fm_thrift_next(in, &f);) {
+        if (f.id == 1) p->values = fm_thrift_i32(in, &f);
+        else if (f.id == 2) p->encoding = fm_thrift_i32(in, &f);
+        else fm_thrift_skip(in, &f);
+    }
+}
+
 static void read_data_page_v2(fm_thrift_in *in, fm_pq_page *p)
 {
     fm_thrift_field f;
@@ -331,7 +346,8 @@ bool fm_pq_page_parse(fm_str bytes, fm_pq_page *out, size_t *size)
         else if (f.id == 4) {
             out->crc = (uint32_t)fm_thrift_i32(&in, &f);
             out->has_crc = true;
-        } else if ((f.id == 5 || f.id == 7) && is_struct) read_data_page(&in, out); /* 7: dictionary; starts alike */
+        } else if (f.id == 5 && is_struct) read_data_page(&in, out);
+        else if (f.id == 7 && is_struct) read_dictionary_page(&in, out);
         else if (f.id == 8 && is_struct) read_data_page_v2(&in, out);
         else fm_thrift_skip(&in, &f);
     }

@@ -127,6 +127,26 @@ static fm_status next_group(fm_parquet_reader *r, bool *found, fm_error *err)
     return FM_OK;
 }
 
+enum { GREGORIAN_DAY = -141427 /* 1582-10-15 */ };
+#define GREGORIAN_US INT64_C(-2208988800000000) /* 1900-01-01: from then on zones agree, too */
+
+/* Dates that a file has in the hybrid calendar are the same days from 1582 on; older ones would be others. */
+static fm_status check_calendar(const fm_parquet_file *file, const fm_pq_leaf *leaf, const fm_vec *v, fm_error *err)
+{
+    bool legacy = leaf->element->type == FM_PQ_INT96 ? file->legacy_int96 : file->legacy_dates, ancient = false;
+
+    if (!legacy) return FM_OK;
+    if (v->type->id == FM_TYPE_DATE)
+        for (int32_t i = 0; i < v->len; i++) ancient |= fm_vec_i32(v)[i] < GREGORIAN_DAY;
+    if (v->type->id == FM_TYPE_TIMESTAMP)
+        for (int32_t i = 0; i < v->len; i++) ancient |= fm_vec_i64(v)[i] < GREGORIAN_US;
+    if (!ancient) return FM_OK;
+    return fm_fail(err, FM_UNSUPPORTED, "INCONSISTENT_BEHAVIOR_CROSS_VERSION.READ_ANCIENT_DATETIME",
+                   "Column '%.*s' of file '%.*s' has dates before 1582-10-15 or timestamps before 1900-01-01, and the file was written by Spark "
+                   "in the old hybrid calendar, which is not built in. Write the file again with Spark 3 or later.",
+                   FM_STR_ARG(leaf->element->name), FM_STR_ARG(file->path));
+}
+
 static fm_status read_rows(fm_parquet_reader *r, int32_t rows, fm_arena *arena, const fm_batch **out, fm_error *err)
 {
     fm_batch *batch = fm_arena_one(arena, fm_batch);
@@ -136,6 +156,7 @@ static fm_status read_rows(fm_parquet_reader *r, int32_t rows, fm_arena *arena, 
     for (int32_t i = 0; i < r->n_columns; i++) {
         FM_TRY(fm_pq_column_seek(&r->columns[i], r->row, err));
         FM_TRY(fm_pq_column_read(&r->columns[i], rows, arena, &r->read[i], err));
+        FM_TRY(check_calendar(r->file, r->columns[i].leaf, &r->read[i].vec, err));
     }
     for (int32_t i = 0; i < r->spec.schema->n_fields; i++)
         FM_TRY(fm_pq_nest(r->file, &r->want[i], r->read, (fm_pq_lanes){rows, 0, 0}, arena, &vecs[i], err));

@@ -1,4 +1,4 @@
-/* sink/file_sink.c: results as files: json, csv, text.
+/* sink/file_sink.c: results as files: json, csv, text, parquet.
  *
  *     out/part-00000-<uuid>-c000.json         data; written in place, under its final name
  *     out/k=a/part-00001-<uuid>.c000.json     the same with partitionBy
@@ -112,7 +112,10 @@ static fm_status read_options(file_sink *s, const fm_sink_spec *spec, fm_arena *
     }
     FM_TRY(fm_user_path(arena, fm_str_trim(path), &plain, err));
     FM_TRY(fm_fs_absolute(s->env.fs, plain, arena, &s->target.dir, err));
-    FM_TRY(fm_pack_parse(fm_options_get(spec->options, "compression", FM_STR("none")), &s->target.pack, err));
+    FM_TRY(fm_format_options(format, spec->options, s->env.session, arena, &s->target.options, err));
+    s->target.pack_extension = "";
+    if (format->pack_extension) FM_TRY(format->pack_extension(s->target.options, &s->target.pack_extension, err));
+    else FM_TRY(fm_pack_parse(fm_options_get(spec->options, "compression", FM_STR("none")), &s->target.pack, err));
     return fm_options_duration(spec->options, "retention", -1, &s->retention_us, err);
 }
 
@@ -387,5 +390,6 @@ static void file_close(fm_sink *sink)
     };
 FILE_SINK(csv)
 FILE_SINK(json)
+FILE_SINK(parquet)
 FILE_SINK(text)
 #undef FILE_SINK

@@ -23,6 +23,7 @@ typedef struct fm_partition {
     fm_str dir;
     char uuid[FM_UUID_TEXT_SIZE];
     fm_part_file *file; /* NULL: not open */
+    fm_writer *writer;  /* of the open file, of formats with a footer */
     fm_str path;        /* of the open file */
     int32_t n_files;    /* made so far */
     int64_t used;       /* writer's clock at the last write */
@@ -43,7 +44,7 @@ fm_status fm_file_writer_begin(fm_file_writer *w, fm_error *err)
     w->partitions = NULL;
     w->slots = NULL;
     w->n_files = w->cap_files = w->n_partitions = w->cap_partitions = w->n_slots = w->n_open = 0;
-    if (w->format_writer) return FM_OK;
+    if (w->format_writer || t->format->write_end) return FM_OK;
     return t->format->writer_new(w->query, t->data_schema, t->options, t->zone, &w->format_writer, err);
 }
 
@@ -63,8 +64,19 @@ static fm_status add_file(fm_file_writer *w, const fm_written_file *file, fm_err
     return FM_OK;
 }
 
+static void free_writer(const fm_file_target *t, partition *p)
+{
+    if (p->writer) t->format->writer_free(p->writer);
+    p->writer = NULL;
+}
+
 static fm_status finish_file(fm_file_writer *w, partition *p, fm_error *err)
 {
+    if (p->writer) {
+        fm_status st = w->target->format->write_end(p->writer, fm_part_file_text(p->file), err);
+        free_writer(w->target, p);
+        if (st != FM_OK) return st;
+    }
     /* Recorded first: whatever happens to it, abort removes it. */
     FM_TRY(add_file(w, &(fm_written_file){.path = p->path, .dir = p->dir}, err));
     fm_part_file *file = p->file;
@@ -92,14 +104,15 @@ static fm_status open_file(fm_file_writer *w, partition *p, fm_error *err)
 
     FM_TRY(make_room(w, err));
     if (p->n_files == 0) fm_uuid(p->uuid);
-    p->path = fm_arena_printf(w->arena, "%s/part-%05d-%s%cc%03d.%s%s", p->dir.len == 1 ? "" : p->dir.ptr, w->index, p->uuid,
-                              t->n_partition_columns ? '.' : '-', p->n_files, t->format->extension,
+    p->path = fm_arena_printf(w->arena, "%s/part-%05d-%s%cc%03d%s.%s%s", p->dir.len == 1 ? "" : p->dir.ptr, w->index, p->uuid,
+                              t->n_partition_columns ? '.' : '-', p->n_files, t->pack_extension, t->format->extension,
                               fm_pack_extension(t->pack));
     if (!p->path.ptr) return fm_no_memory(w->arena, err);
     if (p->n_files == 0) FM_TRY(fm_fs_mkdirs(t->fs, p->dir.ptr, err));
     FM_TRY(fm_part_file_open(t->fs, p->path.ptr, t->pack, &p->file, err));
     p->n_files++;
     w->n_open++;
+    if (t->format->write_end) FM_TRY(t->format->writer_new(w->arena, t->data_schema, t->options, t->zone, &p->writer, err));
     return t->format->write_header ? t->format->write_header(w->format_writer, fm_part_file_text(p->file), err) : FM_OK;
 }
 
@@ -109,7 +122,7 @@ static fm_status write_rows(fm_file_writer *w, partition *p, const fm_batch *dat
 
     p->used = ++w->clock;
     if (!p->file) FM_TRY(open_file(w, p, err));
-    FM_TRY(t->format->write_batch(w->format_writer, data, fm_part_file_text(p->file), err));
+    FM_TRY(t->format->write_batch(p->writer ? p->writer : w->format_writer, data, fm_part_file_text(p->file), err));
     return fm_part_file_flush(p->file, t->n_partition_columns ? FLUSH_SIZE_PARTITIONED : FLUSH_SIZE, err);
 }
 
@@ -267,6 +280,7 @@ void fm_file_writer_abort(fm_file_writer *w)
 {
     for (int32_t i = 0; i < w->n_partitions; i++) {
         partition *p = &w->partitions[i];
+        free_writer(w->target, p);
         if (!p->file) continue;
         fm_part_file_abandon(p->file);
         p->file = NULL;
@@ -278,7 +292,10 @@ void fm_file_writer_abort(fm_file_writer *w)
 
 void fm_file_writer_fini(fm_file_writer *w)
 {
-    for (int32_t i = 0; i < w->n_partitions; i++) fm_part_file_abandon(w->partitions[i].file);
+    for (int32_t i = 0; i < w->n_partitions; i++) {
+        free_writer(w->target, &w->partitions[i]);
+        fm_part_file_abandon(w->partitions[i].file);
+    }
     w->n_partitions = 0;
     fm_arena_free(w->arena);
     fm_arena_free(w->scratch);

@@ -15,6 +15,7 @@ typedef struct fm_file_target {
     const fm_options *options;
     const fm_zone *zone;
     fm_pack pack;
+    const char *pack_extension; /* of formats that pack inside the file; else "" */
     const fm_type *data_schema; /* columns that are written: all but the partition columns */
     const int32_t *data_columns; /* [data_schema->n_fields] their places in the result */
     const int32_t *partition_columns;
@@ -34,7 +35,7 @@ typedef struct fm_file_writer {
     fm_arena *arena;            /* this micro-batch: records and partitions */
     fm_arena *scratch;          /* one write */
     fm_arena *query;            /* as long as the sink */
-    fm_writer *format_writer;
+    fm_writer *format_writer;   /* of formats without a footer: of all files */
     int64_t rows;
     fm_written_file *files;     /* [n_files] finished */
     int32_t n_files, cap_files;

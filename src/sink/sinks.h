@@ -16,6 +16,7 @@ extern const fm_sink_type fm_sink_json;
 extern const fm_sink_type fm_sink_kafka;
 extern const fm_sink_type fm_sink_memory;
 extern const fm_sink_type fm_sink_noop;
+extern const fm_sink_type fm_sink_parquet;
 extern const fm_sink_type fm_sink_text;
 
 #endif

@@ -83,6 +83,28 @@ static fm_status read_files(reading *r, const fm_source_env *env, const fm_table
     return FM_OK;
 }
 
+/* Files that say their schema themselves: the first is asked, or all of them. Rule: Spark, mergeSchema. */
+static fm_status ask_files(const fm_source_env *env, const fm_format *format, const fm_options *options, const fm_file_options *o,
+                           const fm_listed_file *files, size_t n, fm_arena *arena, const fm_type **out, fm_error *err)
+{
+    const fm_options *all;
+    bool merges;
+
+    *out = NULL;
+    FM_TRY(fm_format_options(format, options, env->session, arena, &all, err));
+    FM_TRY(format->merges(all, &merges, err));
+    for (size_t i = 0; i < n && (merges || !*out); i++) {
+        fm_status st = format->file_schema(env->fs, files[i].path.ptr, all, arena, out, err);
+        if (st == FM_NOT_FOUND && o->ignore_missing) continue;
+        if (st == FM_NOT_FOUND) return fm_file_missing(files[i].path.ptr, err);
+        if (st == FM_CORRUPT && o->ignore_corrupt) continue;
+        if (st != FM_OK) return st;
+    }
+    if (*out) return FM_OK;
+    return fm_fail(err, FM_INVALID, "UNABLE_TO_INFER_SCHEMA", "Unable to infer the schema: no file in '%.*s' can be read. Declare the columns.",
+                   FM_STR_ARG(o->listing.path));
+}
+
 fm_status fm_file_infer(const fm_source_env *env, const fm_table_def *table, const fm_file_options *o,
                         const fm_listed_file *files, size_t n, fm_arena *arena, const fm_type **out, fm_error *err)
 {
@@ -95,6 +117,7 @@ fm_status fm_file_infer(const fm_source_env *env, const fm_table_def *table, con
                        "Unable to infer the schema of table %.*s: there are no files in '%.*s'. Declare the columns: "
                        "CREATE TABLE %.*s (name TYPE, ...).",
                        FM_STR_ARG(table->name), FM_STR_ARG(o->listing.path), FM_STR_ARG(table->name));
+    if (format->file_schema) return ask_files(env, format, &table->options, o, files, n, arena, out, err);
     FM_TRY(format->infer_new(arena, &spec, &r.inferrer, err));
     fm_status st = read_files(&r, env, table, o, files, n, err);
     if (st == FM_OK) st = format->infer_finish(r.inferrer, arena, out, err);

@@ -322,6 +322,40 @@ static fm_status read_piece(file_reader *r, fm_wake *cancelled, fm_error *err)
     return FM_OK;
 }
 
+/* ---- Formats with a footer ---------------------------------------------------------------------------------- */
+
+typedef struct piece_out {
+    file_reader *r;
+    fm_wake *cancelled;
+} piece_out;
+
+static fm_status push_piece(void *ctx, const fm_batch *batch, const int64_t *lines, fm_error *err)
+{
+    piece_out *p = ctx;
+
+    if (p->cancelled && fm_wake_is_raised(p->cancelled)) {
+        p->r->push_failed = true;
+        return fm_fail(err, FM_CANCELLED, "FLOODMARK_CANCELLED", "The query was stopped.");
+    }
+    return push_batch(p->r, batch, lines, err);
+}
+
+/* Such a format opens the file itself, and reads the parts that belong to the piece. */
+static fm_status read_through_file(file_reader *r, fm_wake *cancelled, fm_error *err)
+{
+    const fm_file_source *s = r->source;
+    piece_out ctx = {r, cancelled};
+    fm_batch_out out = {&ctx, push_piece};
+    fm_read_counts counts = {0};
+    fm_status st = s->format->read_piece(r->reader, s->env.fs, r->split->path, r->split->from, r->split->to, s->want_position, r->batches, &out,
+                                         &counts, err);
+
+    r->rows += counts.rows;
+    if (r->push_failed) return st;
+    if (st == FM_NOT_FOUND) return s->options.ignore_missing ? FM_OK : fm_file_missing(r->split->path.ptr, err);
+    return st == FM_CORRUPT && s->options.ignore_corrupt ? FM_OK : st;
+}
+
 fm_status fm_file_reader_read(fm_split_reader *reader, const fm_split *split, push_fn push,
                               void *ctx, fm_wake *cancelled, fm_error *err)
 {
@@ -336,6 +370,7 @@ fm_status fm_file_reader_read(fm_split_reader *reader, const fm_split *split, pu
     r->at_end = false;
     r->offset = r->split->from;
     r->line = r->source->want_position ? 1 : 0;
+    if (r->source->format->read_piece) return read_through_file(r, cancelled, err);
     fm_status st = fm_file_open_text(&r->source->env, r->source->table, r->split->path.ptr, &r->stream, err);
     if (st == FM_NOT_FOUND)
         return o->ignore_missing ? FM_OK : fm_file_missing(r->split->path.ptr, err);

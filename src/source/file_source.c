@@ -309,7 +309,7 @@ static fm_status make_schema(const fm_source_env *env, const fm_table_def *table
                                err));
     const fm_type *data = table->schema;
     if (!data && format->fixed_schema) data = format->fixed_schema(arena, &table->options);
-    if (!data && (!infers || !format->infer_new)) return no_schema(table, err);
+    if (!data && (!infers || (!format->infer_new && !format->file_schema))) return no_schema(table, err);
     FM_TRY(fm_file_list(&o.listing, false, arena, &files, &n_files, &has_log, err));
     FM_TRY(partition_fields(env, table, &o, files, n_files, arena, &out->partitions,
                             &out->n_partitions, err));
@@ -407,6 +407,7 @@ static fm_status file_open(const fm_source_env *env, const fm_source_spec *spec,
     s->line_sep = fm_options_get(&spec->table->options, "lineSep", (fm_str){"", 0});
     s->read = (fm_read_spec){.schema = schema.data,
                              .options = &spec->table->options,
+                             .case_sensitive = env->conf->case_sensitive,
                              .zone = env->conf->zone,
                              .corrupt_column = env->corrupt_column};
     FM_TRY(plan_columns(s, spec, &schema, err));
@@ -518,7 +519,7 @@ static fm_status split_file(fm_file_source *s, const fm_listed_file *file, fm_ar
         return s->options.ignore_missing ? FM_OK : fm_file_missing(file->path.ptr, err);
     if (st != FM_OK) return st;
     if (s->n_partitions) FM_TRY(path_vectors(s, file->path, arena, &piece.partition_values, err));
-    int64_t size = stat.size, step = can_cut(s, file->path) ? PIECE_SIZE : INT64_MAX;
+    int64_t size = stat.size, step = s->format->read_piece ? s->format->piece_size : can_cut(s, file->path) ? PIECE_SIZE : INT64_MAX;
     for (int64_t from = 0;; from += step) {
         bool last = size - from <= step;
         piece.from = from;
@@ -570,4 +571,5 @@ static void file_description(const fm_source *source, fm_strbuf *out)
 
 const fm_source_type fm_source_csv = FILE_SOURCE("csv");
 const fm_source_type fm_source_json = FILE_SOURCE("json");
+const fm_source_type fm_source_parquet = FILE_SOURCE("parquet");
 const fm_source_type fm_source_text = FILE_SOURCE("text");

@@ -5,6 +5,7 @@ static const fm_source_type *const sources[] = {
     &fm_source_csv,
     &fm_source_json,
     &fm_source_kafka,
+    &fm_source_parquet,
     &fm_source_rate,
     &fm_source_rate_micro_batch,
     &fm_source_socket,

@@ -6,6 +6,7 @@
 
 extern const fm_source_type fm_source_csv;
 extern const fm_source_type fm_source_json;
+extern const fm_source_type fm_source_parquet;
 extern const fm_source_type fm_source_kafka;
 extern const fm_source_type fm_source_rate;
 extern const fm_source_type fm_source_rate_micro_batch;
