@@ -361,7 +361,7 @@ static fm_status read_flat(fm_pq_column *c, int32_t rows, fm_arena *arena, fm_pq
     for (int32_t done = 0; done < rows;) {
         FM_TRY(have_levels(c, err));
         int64_t k = c->left < rows - done ? c->left : rows - done, present = k;
-        uint8_t *to = values + (int64_t)done * size;
+        uint8_t *to = size ? values + (int64_t)done * size : NULL;
         if (may_lack) {
             FM_TRY(take_defs(c, def + done, k, err));
             present = count_equal(def + done, max, k);

@@ -36,6 +36,11 @@ void fm_pq_put_statistics(const fm_pq_leaf_writer *w, fm_strbuf *out)
     fm_strbuf_fini(&max);
 }
 
+static fm_str note_text(const fm_pq_leaf_writer *w, size_t at, size_t len)
+{
+    return len ? (fm_str){w->notes_text.ptr + at, len} : (fm_str){"", 0};
+}
+
 void fm_pq_put_column_index(const fm_pq_leaf_writer *w, fm_strbuf *out)
 {
     int32_t last = 0;
@@ -43,9 +48,9 @@ void fm_pq_put_column_index(const fm_pq_leaf_writer *w, fm_strbuf *out)
     fm_thrift_put_list(out, &last, 1, FM_THRIFT_TRUE, w->n_notes);
     for (int32_t i = 0; i < w->n_notes; i++) fm_thrift_put_truth(out, w->notes[i].all_null);
     fm_thrift_put_list(out, &last, 2, FM_THRIFT_BINARY, w->n_notes);
-    for (int32_t i = 0; i < w->n_notes; i++) fm_thrift_put_bytes(out, (fm_str){w->notes_text.ptr + w->notes[i].min_at, w->notes[i].min_len});
+    for (int32_t i = 0; i < w->n_notes; i++) fm_thrift_put_bytes(out, note_text(w, w->notes[i].min_at, w->notes[i].min_len));
     fm_thrift_put_list(out, &last, 3, FM_THRIFT_BINARY, w->n_notes);
-    for (int32_t i = 0; i < w->n_notes; i++) fm_thrift_put_bytes(out, (fm_str){w->notes_text.ptr + w->notes[i].max_at, w->notes[i].max_len});
+    for (int32_t i = 0; i < w->n_notes; i++) fm_thrift_put_bytes(out, note_text(w, w->notes[i].max_at, w->notes[i].max_len));
     fm_thrift_put_i32(out, &last, 4, 0); /* boundary order: none is claimed */
     fm_thrift_put_list(out, &last, 5, FM_THRIFT_I64, w->n_notes);
     for (int32_t i = 0; i < w->n_notes; i++) fm_thrift_put_int(out, w->notes[i].nulls);

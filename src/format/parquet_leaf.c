@@ -44,7 +44,7 @@ void fm_pq_leaf_fini(fm_pq_leaf_writer *w)
 
 static bool room(void **p, int64_t *cap, int64_t need, size_t size)
 {
-    if (need <= *cap) return true;
+    if (need <= *cap && *p) return true;
     int64_t more = need + need / 2 + 1024;
     void *q = realloc(*p, (size_t)more * size);
     if (!q) return false;
