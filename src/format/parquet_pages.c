@@ -123,8 +123,8 @@ static fm_status look(fm_pq_pages *p, size_t size, const uint8_t **out, size_t *
 static fm_status read_header(fm_pq_pages *p, fm_pq_page *out, fm_error *err)
 {
     for (size_t size = HEADER_SIZE_FIRST;; size *= 16) {
-        const uint8_t *bytes;
-        size_t len, taken;
+        const uint8_t *bytes = NULL;
+        size_t len = 0, taken = 0;
         FM_TRY(look(p, size, &bytes, &len, err));
         if (fm_pq_page_parse((fm_str){(const char *)bytes, len}, out, &taken)) {
             p->at += (int64_t)taken;
@@ -165,8 +165,8 @@ fm_status fm_pq_pages_next(fm_pq_pages *p, fm_pq_page_data *out, fm_error *err)
     *out = (fm_pq_page_data){0};
     for (;;) {
         fm_pq_page *h = &out->header;
-        const uint8_t *bytes;
-        size_t len;
+        const uint8_t *bytes = NULL;
+        size_t len = 0;
         if (p->at >= p->end) return FM_OK;
         FM_TRY(read_header(p, h, err));
         if (h->packed_size < 0 || h->unpacked_size < 0 || h->packed_size > p->end - p->at || h->unpacked_size > FM_PQ_PAGE_SIZE_MAX)
