@@ -53,7 +53,7 @@ static void expect(const char *ddl, const char *key, const char *value, const ch
     assert_int_equal(fm_type_parse_ddl(arena, fm_str_c(ddl), &schema, &err), FM_OK);
     for (int32_t i = 0; i < schema->n_fields; i++) wanted[i] = i;
     fm_read_spec spec = {schema,   wanted,        schema->n_fields,
-                         &options, fm_zone_utc(), FM_STR("_corrupt_record")};
+                         &options, fm_zone_utc(), FM_STR("_corrupt_record"), false};
     if (r.format->reader_new(arena, &spec, &reader, &err) != FM_OK) fail_msg("%s", err.message);
     assert_int_equal(r.format->writer_new(arena, schema, &options, fm_zone_utc(), &r.writer, &err),
                      FM_OK);

@@ -21,8 +21,8 @@ typedef struct fm_read_spec {
     int32_t n_wanted;         /* but whether a record is bad is judged as Spark does: by the wanted columns */
     const fm_options *options;
     const fm_zone *zone;      /* session zone */
-    bool case_sensitive;      /* names of columns in files */
     fm_str corrupt_column;    /* spark.sql.columnNameOfCorruptRecord, default _corrupt_record */
+    bool case_sensitive;      /* names of columns in files */
 } fm_read_spec;
 
 typedef struct fm_block {
