@@ -34,8 +34,9 @@ EOF
     touch "$cache/complete"
 }
 
+# Takes the place of the shell that calls it, so that $! is the JVM's: call it in one of its own.
 java_main() {
-    java -Xmx512m -Xms256m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Dlog4j2.level=WARN -cp "$cache/jars/*" "$@"
+    exec java -Xmx512m -Xms256m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Dlog4j2.level=WARN -cp "$cache/jars/*" "$@"
 }
 
 # Below the ports that clients are given: a client that tries to reach a broker which is down must not be given the broker's port.
@@ -74,10 +75,6 @@ listeners=PLAIN://127.0.0.1:$plain,TLS://127.0.0.1:$tls,CONTROLLER://127.0.0.1:$
 advertised.listeners=PLAIN://127.0.0.1:$plain,TLS://127.0.0.1:$tls
 listener.security.protocol.map=PLAIN:PLAINTEXT,TLS:SASL_SSL,CONTROLLER:PLAINTEXT
 controller.listener.names=CONTROLLER
-controller.quorum.election.timeout.ms=10000
-controller.quorum.fetch.timeout.ms=20000
-controller.quorum.request.timeout.ms=20000
-initial.broker.registration.timeout.ms=120000
 inter.broker.listener.name=PLAIN
 ssl.keystore.type=PEM
 ssl.keystore.location=$1/broker.pem
@@ -98,8 +95,8 @@ log.cleaner.dedupe.buffer.size=4194304
 EOF
     id=$(python3 -c 'import base64, uuid; print(base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("="))')
     while [[ $id == -* ]]; do id=x${id#-}; done
-    java_main kafka.tools.StorageTool format -t "$id" -c "$1/server.properties" \
-        --add-scram 'SCRAM-SHA-256=[name=alice,password=secret]' >"$1/format.log" 2>&1 || { cat "$1/format.log" >&2; return 1; }
+    (java_main kafka.tools.StorageTool format -t "$id" -c "$1/server.properties" \
+        --add-scram 'SCRAM-SHA-256=[name=alice,password=secret]') >"$1/format.log" 2>&1 || { cat "$1/format.log" >&2; return 1; }
     echo "127.0.0.1:$plain" >"$1/broker"
     echo "127.0.0.1:$tls" >"$1/broker-tls"
 }
@@ -117,7 +114,7 @@ end() { # SIGNAL FOLDER
 # start_once FOLDER: whether the broker answers within two minutes.
 start_once() {
     local deadline=$((SECONDS + 120))
-    java_main kafka.Kafka "$1/server.properties" >>"$1/log" 2>&1 &
+    (java_main kafka.Kafka "$1/server.properties") >>"$1/log" 2>&1 &
     echo $! >"$1/pid"
     while [ $SECONDS -lt $deadline ]; do
         if answers "$(cat "$1/broker")" && answers "$(cat "$1/broker-tls")"; then return 0; fi
