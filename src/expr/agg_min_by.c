@@ -26,9 +26,13 @@ static fm_status bind(fm_bind *b, fm_error *err)
         return fm_fail_bind(b, err, "INVALID_ORDERING_TYPE",
                             "The aggregate does not support ordering on type %s.", b->args[1]->type,
                             NULL);
+    if (b->n_args == 3) return fm_agg_bind_top_by(b, err);
     b->returns = b->args[0]->type;
     return FM_OK;
 }
+
+static const fm_aggregate *choose_min(const fm_bind *b) { return b->n_args == 3 ? &fm_agg_min_by_k : &fm_agg_min_by; }
+static const fm_aggregate *choose_max(const fm_bind *b) { return b->n_args == 3 ? &fm_agg_max_by_k : &fm_agg_max_by; }
 
 /* order: of the old y against the new. */
 static bool new_wins(const fm_agg_call *call, int order)
@@ -103,15 +107,17 @@ static size_t memory(const fm_agg_call *call, const void *state)
 }
 
 #define COMMON                                                                                \
-    .args = {FM_ARG_ANY, FM_ARG_ANY, FM_ARG_END}, .args_min = 2, .args_max = 2, .bind = bind, \
+    .args = {FM_ARG_ANY, FM_ARG_ANY, FM_ARG_ANY, FM_ARG_END}, .args_min = 2, .args_max = 3, .bind = bind, \
     .state_size = state_size, .order_dependent = true, .update = update, .merge = merge,      \
     .finish = fm_agg_cells_finish, .fini = fini, .save = save, .load = load,                  \
     .memory = memory, .since = "3.0.0"
 
 /* finish reads the first cell, x, which is of the type returned. */
 const fm_aggregate fm_agg_min_by = {
-    COMMON, .name = "min_by", .usage = "min_by(x, y)", .doc = "Returns x of the row with the smallest y.",
+    COMMON, .name = "min_by", .choose = choose_min, .usage = "min_by(x, y[, k])",
+    .doc = "Returns x of the row with the smallest y, or of the k rows.",
 };
 const fm_aggregate fm_agg_max_by = {
-    COMMON, .name = "max_by", .usage = "max_by(x, y)", .doc = "Returns x of the row with the largest y.",
+    COMMON, .name = "max_by", .choose = choose_max, .usage = "max_by(x, y[, k])",
+    .doc = "Returns x of the row with the largest y, or of the k rows.",
 };

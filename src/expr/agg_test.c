@@ -354,6 +354,8 @@ static const subject subjects[] = {
     {.name = "mode", .types = "double;=true"},
     {.name = "percentile_approx", .types = "bigint;=0.5"}, /* few enough rows to be exact */
     {.name = "percentile_approx", .types = "decimal(12,3);=0.5"},
+    {.name = "max_by", .types = "string;double;=3"},
+    {.name = "min_by", .types = "array<int>;int;=40"},
     {.name = "listagg", .types = "string"},
     {.name = "string_agg", .types = "binary"},
 };

@@ -6,6 +6,9 @@
 
 extern const fm_aggregate fm_agg_sum, fm_agg_try_sum, fm_agg_avg, fm_agg_try_avg;
 extern const fm_aggregate fm_agg_min, fm_agg_max, fm_agg_min_cell, fm_agg_max_cell;
+extern const fm_aggregate fm_agg_max_by_k, fm_agg_min_by_k; /* max_by(x, y, k), min_by(x, y, k) */
+/* bind of those, after that of max_by(x, y). */
+fm_status fm_agg_bind_top_by(fm_bind *b, fm_error *err);
 extern const fm_aggregate fm_agg_bool_and, fm_agg_bool_or;
 extern const fm_aggregate fm_agg_first, fm_agg_last, fm_agg_any_value, fm_agg_min_by, fm_agg_max_by;
 
