@@ -6,18 +6,18 @@
 #include "expr/cast.h"
 #include "format/format.h"
 
-/* format.`path` names files directly: json.`in/`. */
+/* format.`path` names files directly: json.`in/`, and Delta tables: delta.`gold/totals`. */
 static fm_status direct_files(fm_session *s, const fm_str *parts, fm_arena *arena, const fm_table_def **table,
                               fm_error *err)
 {
-    if (!fm_format_find(parts[0])) return FM_NOT_FOUND;
+    if (!fm_format_find(parts[0]) && !fm_str_eq_ci(parts[0], FM_STR("delta"))) return FM_NOT_FOUND;
     fm_table_def *def = fm_arena_one(arena, fm_table_def);
     if (!def) return fm_no_memory(arena, err);
     def->name = parts[1];
     def->format = parts[0];
     if (!fm_options_set(arena, &def->options, FM_STR("path"), parts[1])) return fm_no_memory(arena, err);
     const fm_source_type *type = fm_source_lookup(&s->source_env, def->format);
-    fm_assert(type); /* every format is read by the file source */
+    fm_assert(type); /* every format is read by a source */
     FM_TRY(type->schema(&s->source_env, def, false, arena, &def->schema, err));
     *table = def;
     return FM_OK;
@@ -69,7 +69,9 @@ static fm_status schema_of(void *ctx, const fm_table_def *table, bool streaming,
 
     if (!type) return fm_fail(err, FM_INVALID, "DATA_SOURCE_NOT_FOUND", "There is no data source '%.*s'.", FM_STR_ARG(table->format));
     if (streaming) FM_TRY(fm_options_bool(&s->settings, "spark.sql.streaming.schemaInference", false, &infers, err));
-    if (!r || r->table != table || !infers) return type->schema(&s->source_env, table, streaming, arena, out, err);
+    /* A Delta table has the schema of its log, which may change between two statements. */
+    bool kept = r && r->table == table && infers && !fm_str_eq(table->format, FM_STR("delta"));
+    if (!kept) return type->schema(&s->source_env, table, streaming, arena, out, err);
     if (!r->inferred) FM_TRY(type->schema(&s->source_env, table, streaming, s->arena, &r->inferred, err));
     *out = r->inferred;
     return FM_OK;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "engine/session_impl.h"
+#include "plan/result_keys.h"
 
 /* What the options of a sink say to the engine; the rest is the sink's own. */
 static const char *const engine_options[] = {"outputMode", "trigger", "checkpointLocation", "queryName", NULL};
@@ -154,6 +155,11 @@ static fm_status open_query(fm_session *s, const fm_plan *analyzed, const fm_sta
     spec.sink = (fm_sink_spec){.format = fm_arena_str(p->arena, start->format), .options = sink_options,
                                .partition_by = start->partition_by, .n_partition_by = start->n_partition_by};
     FM_TRY(result_schema(analyzed, p->arena, &spec.sink.schema, err));
+    if (spec.mode == FM_MODE_UPDATE) {
+        int32_t *keys;
+        FM_TRY(fm_result_keys(analyzed, p->arena, &keys, &spec.sink.n_key_columns, &spec.sink.missing_key, err));
+        spec.sink.key_columns = keys;
+    }
     FM_TRY(fm_optimize(p->arena, &s->conf, analyzed, &optimized, err));
     spec.plan = optimized;
     p->format = spec.sink.format;

@@ -1,4 +1,5 @@
 /* engine/session.c: settings and names of a session. */
+#include "engine/compile_sql.h"
 #include "engine/session_impl.h"
 
 #include <stdio.h>
@@ -127,6 +128,7 @@ fm_status fm_session_apply(fm_session *s, fm_error *err)
         .print_ctx = s->env.print_ctx,
         .find_more = find_sink,
         .find_more_ctx = s,
+        .compile = fm_compile_sql,
     };
     return FM_OK;
 }

@@ -288,12 +288,13 @@ bool fm_pq_footer_parse(fm_str bytes, fm_arena *arena, fm_pq_footer *out)
 
 /* ---- Page header -------------------------------------------------------------------------------------------- */
 
+/* Of a dictionary the third field is whether it is sorted: a boolean. */
 static void read_data_page(fm_thrift_in *in, fm_pq_page *p)
 {
     fm_thrift_field f;
 
     for (fm_thrift_enter(in, &f); fm_thrift_next(in, &f);) {
-        switch (f.id) {
+        switch (f.type == FM_THRIFT_I32 ? f.id : 0) {
         case 1: p->values = fm_thrift_i32(in, &f); break;
         case 2: p->encoding = fm_thrift_i32(in, &f); break;
         case 3: p->def_encoding = fm_thrift_i32(in, &f); break;

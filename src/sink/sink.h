@@ -37,6 +37,10 @@ typedef struct fm_sink_env {
     /* Sink types that the session adds to the table: the host's. NULL: none. */
     const struct fm_sink_type *(*find_more)(void *ctx, fm_str format);
     void *find_more_ctx;
+    /* An expression in SQL over `columns`, bound to them by index: constraints, generated and default columns of tables. In
+     * arena. NULL: tables that have such are not written. */
+    fm_status (*compile)(const fm_session_conf *conf, fm_str sql, const fm_type *columns, fm_arena *arena, fm_expr **out,
+                         fm_error *err);
 } fm_sink_env;
 
 typedef struct fm_sink_spec {
@@ -51,6 +55,7 @@ typedef struct fm_sink_spec {
     /* Key columns of an update-mode aggregation in the result, for sinks that upsert: indexes, or n_keys 0. */
     const int32_t *key_columns;
     int32_t n_key_columns;
+    fm_str missing_key;          /* SQL of a grouping expression that no column shows: the keys tell too little; empty: none */
 } fm_sink_spec;
 
 typedef struct fm_sink_type {

@@ -2,7 +2,7 @@
 #include "sink/sinks.h"
 
 static const fm_sink_type *const table[] = {
-    &fm_sink_console, &fm_sink_csv, &fm_sink_json, &fm_sink_kafka, &fm_sink_memory, &fm_sink_noop, &fm_sink_parquet, &fm_sink_text,
+    &fm_sink_console, &fm_sink_csv, &fm_sink_delta, &fm_sink_json, &fm_sink_kafka, &fm_sink_memory, &fm_sink_noop, &fm_sink_parquet, &fm_sink_text,
 };
 
 const fm_sink_type *const *fm_sinks(int *n)

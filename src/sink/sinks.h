@@ -12,6 +12,7 @@ enum {
 
 extern const fm_sink_type fm_sink_console;
 extern const fm_sink_type fm_sink_csv;
+extern const fm_sink_type fm_sink_delta;
 extern const fm_sink_type fm_sink_json;
 extern const fm_sink_type fm_sink_kafka;
 extern const fm_sink_type fm_sink_memory;

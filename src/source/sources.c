@@ -3,6 +3,7 @@
 
 static const fm_source_type *const sources[] = {
     &fm_source_csv,
+    &fm_source_delta,
     &fm_source_json,
     &fm_source_kafka,
     &fm_source_parquet,

@@ -5,6 +5,7 @@
 #include "source/source.h"
 
 extern const fm_source_type fm_source_csv;
+extern const fm_source_type fm_source_delta;
 extern const fm_source_type fm_source_json;
 extern const fm_source_type fm_source_parquet;
 extern const fm_source_type fm_source_kafka;

@@ -11,7 +11,7 @@ if ! bash tests/servers/kafka.sh start "$dir"; then
 fi
 echo "broker $(cat "$dir/broker")"
 build=$(readlink -f "$FLOODMARK_BUILD")
-python3 tests/pipelines/run_pipelines.py --broker "$(cat "$dir/broker")" --floodmark "$build/floodmark" --jobs examples/pipelines \
+"$(bash tests/venv.sh)" tests/pipelines/run_pipelines.py --broker "$(cat "$dir/broker")" --floodmark "$build/floodmark" --jobs examples/pipelines \
     --settle 2 >"$dir/pipelines" 2>&1 &
 pipelines=$!
 python3 tests/kafka/run.py "$dir" "$build" | tee "$dir/cases"

@@ -1,0 +1,313 @@
+/* source/delta_source.c: Delta tables: batch reads, and reading the data files of both kinds of reads. */
+#include "source/delta_source.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "expr/cast.h"
+#include "source/sources.h"
+
+const char *const fm_delta_source_options[] = {
+    "path", "versionAsOf", "timestampAsOf", "startingVersion", "startingTimestamp", "ignoreDeletes", "ignoreChanges", "skipChangeCommits",
+    "maxFilesPerTrigger", "maxBytesPerTrigger", "failOnDataLoss", NULL};
+
+/* ---- Schema ------------------------------------------------------------------------------------------------------- */
+
+static fm_status open_log(const fm_source_env *env, const fm_table_def *table, fm_arena *arena, fm_delta_log *log, fm_error *err)
+{
+    static const char *const *const known[] = {fm_delta_source_options};
+    fm_str path = fm_str_trim(fm_options_get(&table->options, "path", FM_STR("")));
+
+    FM_TRY(fm_options_check(&table->options, "The Delta source", known, 1, err));
+    if (path.len == 0) {
+        return fm_fail(err, FM_INVALID, "FLOODMARK_PATH_MISSING", "'path' is not specified: name the folder of the Delta table, as in OPTIONS (path 'gold/totals').");
+    }
+    return fm_delta_log_init(log, env->fs, env->clock, path, arena, err);
+}
+
+fm_status fm_delta_travel(const fm_source_env *env, const fm_delta_log *log, const fm_options *options, int64_t *version, fm_error *err)
+{
+    fm_str number = fm_str_trim(fm_options_get(options, "versionAsOf", FM_STR(""))), time = fm_str_trim(fm_options_get(options, "timestampAsOf", FM_STR("")));
+    int64_t us;
+
+    *version = -1;
+    if (number.len && time.len) {
+        return fm_fail(err, FM_INVALID, "DELTA_ONEOF_IN_TIMETRAVEL", "Please either provide 'versionAsOf' or 'timestampAsOf' for time travel.");
+    }
+    if (number.len) {
+        if (!fm_str_to_i64(number, version) || *version < 0) {
+            return fm_fail(err, FM_INVALID, "DELTA_VERSION_INVALID", "The provided version (%.*s) is not a valid version.", FM_STR_ARG(number));
+        }
+        return FM_OK;
+    }
+    if (!time.len) return FM_OK;
+    if (!fm_text_to_timestamp(time, env->conf->zone, &us)) {
+        return fm_fail(err, FM_INVALID, "DELTA_TIMESTAMP_INVALID", "The provided timestamp (%.*s) cannot be converted to a valid timestamp.", FM_STR_ARG(time));
+    }
+    return fm_delta_version_at(log, us / 1000, false, version, err);
+}
+
+static fm_status delta_schema(const fm_source_env *env, const fm_table_def *table, bool is_stream, fm_arena *arena, const fm_type **out, fm_error *err)
+{
+    fm_delta_log log;
+    fm_delta_snapshot *snapshot;
+    int64_t version;
+
+    FM_TRY(open_log(env, table, arena, &log, err));
+    *out = table->schema;
+    if (*out) return FM_OK;
+    FM_TRY(fm_delta_travel(env, &log, &table->options, &version, err));
+    fm_status st = fm_delta_snapshot_load(&log, version, &snapshot, err);
+    if (st == FM_NOT_FOUND) return fm_fail(err, FM_INVALID, "DELTA_TABLE_NOT_FOUND", "Delta table '%s' doesn't exist.", log.root.ptr);
+    if (st != FM_OK) return st;
+    *out = fm_type_copy(arena, snapshot->schema->type);
+    fm_delta_snapshot_free(snapshot);
+    return *out ? FM_OK : fm_no_memory(arena, err);
+}
+
+/* ---- Opening ------------------------------------------------------------------------------------------------------- */
+
+static fm_status changed(const fm_delta_source *s, fm_str column, fm_error *err)
+{
+    return fm_fail(err, FM_INVALID, "DELTA_SCHEMA_CHANGE_SINCE_ANALYSIS",
+                   "The schema of the Delta table '%s' has changed in an incompatible way since the query was read: column `%.*s` has another type. Run it again.",
+                   s->log.root.ptr, FM_STR_ARG(column));
+}
+
+/* Wanted columns by name among those of the table. */
+static fm_status find_columns(fm_delta_source *s, const fm_source_spec *spec, fm_error *err)
+{
+    fm_field *fields = fm_arena_array(s->arena, fm_field, spec->n_wanted + 1);
+    int32_t n = spec->n_wanted;
+
+    s->n_wanted = n;
+    s->table_columns = fm_arena_array(s->arena, int32_t, n);
+    s->scan_columns = fm_arena_array(s->arena, int32_t, n);
+    if (!fields || !s->table_columns || !s->scan_columns) return fm_no_memory(s->arena, err);
+    for (int32_t i = 0; i < n; i++) {
+        const fm_field *f = &spec->schema->fields[spec->wanted[i]];
+        int32_t c = s->snapshot ? fm_delta_schema_find(s->snapshot->schema->type, f->name) : -1;
+        fields[i] = *f;
+        s->table_columns[i] = c;
+        if (c < 0) continue;
+        if (!fm_type_eq(f->type, s->snapshot->schema->type->fields[c].type)) return changed(s, f->name, err);
+        s->scan_columns[s->n_scan++] = c;
+    }
+    if (s->want_position) fields[n++] = (fm_field){FM_STR("_position"), fm_type_string(), false};
+    s->out_schema = fm_type_struct(s->arena, fields, n);
+    return s->out_schema ? FM_OK : fm_no_memory(s->arena, err);
+}
+
+static fm_status open_source(fm_delta_source *s, const fm_source_spec *spec, fm_error *err)
+{
+    int64_t version = -1;
+
+    FM_TRY(open_log(&s->env, spec->table, s->arena, &s->log, err));
+    s->want_position = spec->want_position;
+    s->is_stream = spec->metadata_dir != NULL;
+    FM_TRY(fm_delta_travel(&s->env, &s->log, &spec->table->options, &version, err));
+    fm_status st = fm_delta_snapshot_load(&s->log, version, &s->snapshot, err);
+    if (st == FM_NOT_FOUND) return fm_fail(err, FM_INVALID, "DELTA_TABLE_NOT_FOUND", "Delta table '%s' doesn't exist.", s->log.root.ptr);
+    if (st != FM_OK) return st;
+    FM_TRY(find_columns(s, spec, err));
+    return s->is_stream ? fm_delta_stream_open(s, &spec->table->options, spec->metadata_dir, err) : FM_OK;
+}
+
+static void delta_close(fm_source *source)
+{
+    fm_delta_source *s = (fm_delta_source *)source;
+
+    fm_delta_snapshot_free(s->snapshot);
+    fm_delta_snapshot_free(s->initial);
+}
+
+static fm_status delta_open(const fm_source_env *env, const fm_source_spec *spec, fm_arena *arena, fm_source **out, fm_error *err)
+{
+    fm_delta_source *s = fm_arena_one(arena, fm_delta_source);
+
+    *out = NULL;
+    if (!s) return fm_no_memory(arena, err);
+    s->base.type = &fm_source_delta;
+    s->env = *env;
+    s->arena = arena;
+    s->target = -1;
+    fm_status st = open_source(s, spec, err);
+    if (st == FM_OK) *out = &s->base;
+    else delta_close(&s->base);
+    return st;
+}
+
+/* ---- Splits ---------------------------------------------------------------------------------------------------------- */
+
+static fm_status copy_text(fm_arena *arena, fm_str *text, fm_error *err)
+{
+    if (!text->ptr) return FM_OK;
+    *text = fm_arena_str(arena, *text);
+    return text->ptr ? FM_OK : fm_no_memory(arena, err);
+}
+
+fm_status fm_delta_file_copy(fm_arena *arena, const fm_delta_file *in, fm_delta_file *out, fm_error *err)
+{
+    int32_t n = in->partition_values.n;
+    fm_delta_map values = {fm_arena_array(arena, fm_str, n), fm_arena_array(arena, fm_str, n), n};
+
+    if (!values.keys || !values.values) return fm_no_memory(arena, err);
+    *out = *in;
+    out->partition_values = values;
+    out->tags = (fm_delta_map){0};
+    FM_TRY(copy_text(arena, &out->path, err));
+    FM_TRY(copy_text(arena, &out->stats, err));
+    for (int32_t i = 0; i < n; i++) {
+        values.keys[i] = in->partition_values.keys[i];
+        values.values[i] = in->partition_values.values[i];
+        FM_TRY(copy_text(arena, &values.keys[i], err));
+        FM_TRY(copy_text(arena, &values.values[i], err));
+    }
+    if (!in->dv) return FM_OK;
+    fm_delta_dv *dv = fm_arena_one(arena, fm_delta_dv);
+    if (!dv) return fm_no_memory(arena, err);
+    *dv = *in->dv;
+    out->dv = dv;
+    return copy_text(arena, &dv->path, err);
+}
+
+static fm_status batch_splits(const fm_delta_source *s, fm_arena *arena, fm_split **out, int32_t *n, fm_error *err)
+{
+    const fm_delta_snapshot *snapshot = s->snapshot;
+    fm_delta_split *splits = fm_arena_array(arena, fm_delta_split, snapshot->n_live);
+
+    *n = 0;
+    *out = fm_arena_array(arena, fm_split, snapshot->n_live);
+    if (!*out || !splits) return fm_no_memory(arena, err);
+    for (int32_t i = 0; i < snapshot->n_entries; i++) {
+        const fm_delta_entry *e = &snapshot->entries[i];
+        if (!e->is_live) continue;
+        splits[*n].file = e->file; /* lives as long as the source */
+        (*out)[*n] = (fm_split){.index = *n, .size_hint = e->file.size, .data = &splits[*n]};
+        (*n)++;
+    }
+    return FM_OK;
+}
+
+static fm_status delta_splits(fm_source *source, fm_str start, fm_str end, int32_t workers, fm_arena *arena, fm_split **out, int32_t *n, fm_error *err)
+{
+    fm_delta_source *s = (fm_delta_source *)source;
+
+    return s->is_stream ? fm_delta_stream_splits(s, start, end, arena, out, n, err) : batch_splits(s, arena, out, n, err);
+}
+
+/* ---- Reading ----------------------------------------------------------------------------------------------------------- */
+
+typedef struct delta_reader {
+    fm_split_reader base;
+    fm_delta_source *source;
+    fm_delta_scan *scan;
+    fm_arena *scratch; /* one batch */
+    int64_t rows;
+    const fm_delta_file *file;
+    fm_status (*push)(void *ctx, const fm_batch *batch, fm_error *err);
+    void *ctx;
+    fm_wake *cancelled;
+} delta_reader;
+
+static void reader_close(fm_split_reader *reader)
+{
+    delta_reader *r = (delta_reader *)reader;
+
+    if (!r) return;
+    fm_delta_scan_free(r->scan);
+    fm_arena_free(r->scratch);
+    free(r);
+}
+
+static fm_status reader_open(fm_source *source, fm_arena *arena, fm_split_reader **out, fm_error *err)
+{
+    fm_delta_source *s = (fm_delta_source *)source;
+    delta_reader *r = calloc(1, sizeof *r);
+    fm_delta_scan_spec spec = {.log = &s->log, .schema = s->snapshot->schema, .wanted = s->scan_columns, .n_wanted = s->n_scan,
+                               .want_row = s->want_position, .zone = s->env.conf->zone};
+
+    *out = NULL;
+    if (!r) return fm_no_memory(NULL, err);
+    r->base.type = source->type;
+    r->source = s;
+    r->scratch = fm_arena_new(0);
+    fm_status st = r->scratch ? fm_delta_scan_new(&spec, arena, &r->scan, err) : fm_no_memory(NULL, err);
+    if (st == FM_OK) *out = &r->base;
+    else reader_close(&r->base);
+    return st;
+}
+
+static fm_status position_column(delta_reader *r, const fm_vec *rows, int32_t n, fm_vec *out, fm_error *err)
+{
+    FM_TRY(fm_vec_init(out, fm_type_string(), n, r->scratch, err));
+    for (int32_t i = 0; i < n; i++) {
+        fm_str text = fm_arena_printf(r->scratch, "%.*s:%" PRId64, FM_STR_ARG(r->file->path), fm_vec_i64(rows)[i] + 1);
+        if (!text.ptr) return fm_no_memory(r->scratch, err);
+        fm_vec_view_out(out)[i] = fm_view_of(text.ptr, text.len);
+    }
+    return FM_OK;
+}
+
+/* Puts columns that the table has not, and positions, beside those of the scan. */
+static fm_status push_full(void *ctx, const fm_batch *in, fm_error *err)
+{
+    delta_reader *r = ctx;
+    const fm_delta_source *s = r->source;
+    int32_t at = 0;
+
+    if (r->cancelled && fm_wake_is_raised(r->cancelled)) return fm_fail(err, FM_CANCELLED, "FLOODMARK_CANCELLED", "The query was stopped.");
+    fm_arena_reset(r->scratch);
+    fm_vec *columns = fm_arena_array(r->scratch, fm_vec, s->out_schema->n_fields);
+    if (!columns) return fm_no_memory(r->scratch, err);
+    for (int32_t i = 0; i < s->n_wanted; i++) {
+        if (s->table_columns[i] >= 0) columns[i] = in->columns[at++];
+        else FM_TRY(fm_vec_nulls(&columns[i], s->out_schema->fields[i].type, in->rows, r->scratch, err));
+    }
+    if (s->want_position) FM_TRY(position_column(r, &in->columns[s->n_scan], in->rows, &columns[s->n_wanted], err));
+    fm_batch full = {.schema = s->out_schema, .rows = in->rows, .columns = columns};
+    r->rows += in->rows;
+    return r->push(r->ctx, &full, err);
+}
+
+static fm_status reader_read(fm_split_reader *reader, const fm_split *split, fm_status (*push)(void *ctx, const fm_batch *batch, fm_error *err), void *ctx,
+                             fm_wake *cancelled, fm_error *err)
+{
+    delta_reader *r = (delta_reader *)reader;
+    const fm_delta_split *d = split->data;
+
+    r->file = &d->file;
+    r->push = push;
+    r->ctx = ctx;
+    r->cancelled = cancelled;
+    return fm_delta_scan_file(r->scan, &d->file, NULL, push_full, r, err);
+}
+
+static void reader_counts(fm_split_reader *reader, int64_t *rows, int64_t *bad)
+{
+    delta_reader *r = (delta_reader *)reader;
+
+    *rows = r->rows;
+    *bad = 0;
+    r->rows = 0;
+}
+
+static fm_status delta_commit(fm_source *source, fm_str end, fm_error *err) { return FM_OK; }
+
+static void delta_description(const fm_source *source, fm_strbuf *out)
+{
+    fm_strbuf_printf(out, "DeltaSource[%s]", ((const fm_delta_source *)source)->log.root.ptr);
+}
+
+static void delta_metrics(const fm_source *source, fm_arena *arena, fm_source_metric **out, int32_t *n)
+{
+    *out = NULL;
+    *n = 0;
+}
+
+const fm_source_type fm_source_delta = {
+    .name = "delta", .options = fm_delta_source_options, .can_stream = true, .can_batch = true, .schema = delta_schema, .open = delta_open,
+    .close = delta_close, .restore = fm_delta_stream_restore, .latest_offset = fm_delta_stream_latest, .fix_target = fm_delta_stream_fix,
+    .plan_splits = delta_splits, .commit = delta_commit, .description = delta_description, .metrics = delta_metrics, .reader_open = reader_open,
+    .reader_read = reader_read, .reader_counts = reader_counts, .reader_close = reader_close,
+};

@@ -1,0 +1,205 @@
+/* table/delta/delta_stats.c: statistics of data files, which let a reader pass files over.
+ *
+ *     {"numRecords":3,"minValues":{"a":1,"s":{"b":"x"}},"maxValues":{...},"nullCount":{"a":0,"s":{"b":1}}} */
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/time_text.h"
+#include "expr/cast.h"
+#include "expr/text.h"
+#include "table/delta/delta_value.h"
+
+enum { PREFIX_CHARS = 32 }; /* of a string that is kept; Delta's default */
+
+/* ---- Printing ------------------------------------------------------------------------------------------------- */
+
+typedef enum what { MIN_VALUES, MAX_VALUES, NULL_COUNT } what;
+
+/* The first characters of a text, and for a maximum one more that lies above all that could follow. */
+static bool cut_text(fm_str text, bool is_max, fm_strbuf *out)
+{
+    size_t at = fm_text_offset(text, PREFIX_CHARS);
+
+    if (at >= text.len) {
+        fm_strbuf_add_json(out, text);
+        return true;
+    }
+    fm_strbuf cut = {0};
+    size_t limit = fm_text_offset(text, 2 * PREFIX_CHARS), size;
+    bool ok = true;
+    if (is_max) {
+        while (at < limit && at < text.len && fm_char_decode(text, at, &size) == 0x10FFFF) at += size;
+        ok = at < limit || at >= text.len; /* else nothing short lies above it */
+    }
+    if (ok) {
+        fm_strbuf_add(&cut, (fm_str){text.ptr, at});
+        if (is_max && at < text.len) fm_strbuf_add_c(&cut, (unsigned char)text.ptr[at] < 0x7F ? "\x7F" : "\xF4\x8F\xBF\xBF");
+        fm_strbuf_add_json(out, fm_strbuf_str(&cut));
+    }
+    out->failed |= cut.failed;
+    fm_strbuf_fini(&cut);
+    return ok;
+}
+
+static bool print_float(double x, fm_str text, fm_strbuf *out)
+{
+    if (!isfinite(x)) return false; /* JSON has no such number */
+    fm_strbuf_add(out, text);
+    return true;
+}
+
+/* A value as JSON; false: it is of a kind that has no bounds here, and nothing was written. */
+static bool print_value(const fm_vec *v, bool is_max, fm_strbuf *out)
+{
+    char text[FM_DECIMAL_TEXT_SIZE + FM_ISO_TEXT_SIZE];
+
+    switch (v->type->id) {
+    case FM_TYPE_STRING: return cut_text(fm_vec_str(v, 0), is_max, out);
+    case FM_TYPE_F32: return print_float((double)fm_vec_f32(v)[0], (fm_str){text, fm_float_text(fm_vec_f32(v)[0], text)}, out);
+    case FM_TYPE_F64: return print_float(fm_vec_f64(v)[0], (fm_str){text, fm_double_text(fm_vec_f64(v)[0], text)}, out);
+    case FM_TYPE_TIMESTAMP: /* cut to ms; readers know */
+        fm_iso_ms(fm_floor_div(fm_vec_i64(v)[0], FM_US_PER_MS), text);
+        fm_strbuf_printf(out, "\"%s\"", text);
+        return true;
+    case FM_TYPE_TIMESTAMP_NTZ:
+        text[fm_iso_ms(fm_floor_div(fm_vec_i64(v)[0], FM_US_PER_MS), text) - 1] = 0; /* without the Z */
+        fm_strbuf_printf(out, "\"%s\"", text);
+        return true;
+    case FM_TYPE_DATE:
+        text[fm_date_text(fm_vec_i32(v)[0], text)] = 0;
+        fm_strbuf_printf(out, "\"%s\"", text);
+        return true;
+    case FM_TYPE_I8:
+    case FM_TYPE_I16:
+    case FM_TYPE_I32:
+    case FM_TYPE_I64:
+    case FM_TYPE_DECIMAL: fm_value_text(v, 0, fm_zone_utc(), out); return true;
+    default: return false;
+    }
+}
+
+static bool print_leaf(const fm_parquet_column_written *c, what w, fm_strbuf *out)
+{
+    if (w == NULL_COUNT) {
+        fm_strbuf_printf(out, "%" PRId64, c->null_count);
+        return true;
+    }
+    const fm_vec *v = w == MIN_VALUES ? c->min : c->max;
+    return v && print_value(v, w == MAX_VALUES, out);
+}
+
+/* The columns [from, to) share the first `depth` names of their paths: an object of what stands below. A member that turns out to
+ * have no value is taken back. */
+static void print_level(const fm_parquet_column_written *columns, int32_t from, int32_t to, int32_t depth, what w, fm_strbuf *out)
+{
+    bool first = true;
+
+    fm_strbuf_add_char(out, '{');
+    for (int32_t i = from, end; i < to; i = end) {
+        size_t before = out->len;
+        const fm_parquet_column_written *c = &columns[i];
+        for (end = i + 1; end < to && columns[end].n_path > depth && fm_str_eq(columns[end].path[depth], c->path[depth]); end++) {}
+        if (!first) fm_strbuf_add_char(out, ',');
+        fm_strbuf_add_json(out, c->path[depth]);
+        fm_strbuf_add_char(out, ':');
+        bool there = true;
+        if (c->n_path == depth + 1) {
+            there = print_leaf(c, w, out);
+            end = i + 1;
+        } else {
+            size_t inner = out->len;
+            print_level(columns, i, end, depth + 1, w, out);
+            there = out->len > inner + 2;
+        }
+        if (there) first = false;
+        else if (fm_strbuf_ok(out)) out->len = before;
+    }
+    fm_strbuf_add_char(out, '}');
+}
+
+void fm_delta_stats_print(const fm_parquet_written *written, int64_t columns_max, fm_strbuf *out)
+{
+    int32_t n = columns_max < 0 || columns_max > written->n_columns ? written->n_columns : (int32_t)columns_max;
+
+    fm_strbuf_printf(out, "{\"numRecords\":%" PRId64, written->rows);
+    fm_strbuf_add_c(out, ",\"minValues\":");
+    print_level(written->columns, 0, n, 0, MIN_VALUES, out);
+    fm_strbuf_add_c(out, ",\"maxValues\":");
+    print_level(written->columns, 0, n, 0, MAX_VALUES, out);
+    fm_strbuf_add_c(out, ",\"nullCount\":");
+    print_level(written->columns, 0, n, 0, NULL_COUNT, out);
+    fm_strbuf_add_char(out, '}');
+}
+
+/* ---- Reading -------------------------------------------------------------------------------------------------- */
+
+int64_t fm_delta_stats_rows(fm_str stats)
+{
+    fm_arena *scratch = stats.len ? fm_arena_new(0) : NULL;
+    const fm_json *v;
+    int64_t rows = -1;
+
+    if (!scratch) return -1;
+    if (fm_json_read(scratch, stats, &v, NULL) != FM_OK || !fm_json_i64(fm_json_get(v, "numRecords"), &rows)) rows = -1;
+    fm_arena_free(scratch);
+    return rows;
+}
+
+fm_status fm_delta_stats_loosen(fm_arena *arena, fm_str stats, int64_t rows, fm_str *out, fm_error *err)
+{
+    fm_strbuf text = {0};
+    const fm_json *v = NULL;
+
+    if (stats.len && fm_json_read(arena, stats, &v, NULL) != FM_OK) v = NULL;
+    fm_strbuf_printf(&text, "{\"numRecords\":%" PRId64, rows);
+    for (int32_t i = 0; v && v->kind == FM_JSON_OBJECT && i < v->n; i++) {
+        if (fm_str_eq(v->keys[i], FM_STR("numRecords")) || fm_str_eq(v->keys[i], FM_STR("tightBounds"))) continue;
+        fm_strbuf_add_char(&text, ',');
+        fm_strbuf_add_json(&text, v->keys[i]);
+        fm_strbuf_add_char(&text, ':');
+        fm_delta_json_print(&v->items[i], &text);
+    }
+    fm_strbuf_add_c(&text, ",\"tightBounds\":false}");
+    *out = fm_strbuf_ok(&text) ? fm_arena_str(arena, fm_strbuf_str(&text)) : (fm_str){0};
+    fm_strbuf_fini(&text);
+    return out->ptr ? FM_OK : fm_no_memory(arena, err);
+}
+
+static fm_status bound_of(const fm_json *values, fm_str physical, const fm_type *type, fm_arena *arena, const fm_vec **out, fm_error *err)
+{
+    const fm_json *v = NULL;
+    fm_session_conf conf = {.ansi = true, .zone = fm_zone_utc()};
+    fm_vec in, *made;
+
+    *out = NULL;
+    for (int32_t i = 0; values && values->kind == FM_JSON_OBJECT && i < values->n; i++) {
+        if (fm_str_eq(values->keys[i], physical)) v = &values->items[i];
+    }
+    if (!v || (v->kind != FM_JSON_STRING && v->kind != FM_JSON_NUMBER)) return FM_OK;
+    FM_TRY(fm_vec_init(&in, fm_type_string(), 1, arena, err));
+    fm_vec_view_out(&in)[0] = fm_view_of(v->text.ptr, v->text.len);
+    made = fm_arena_one(arena, fm_vec);
+    if (!made) return fm_no_memory(arena, err);
+    if (type->id == FM_TYPE_STRING) *made = in;
+    else FM_TRY(fm_cast_run(&in, type, FM_CAST_TRY, &conf, arena, made, err));
+    if (!fm_vec_is_null(made, 0)) *out = made;
+    return FM_OK;
+}
+
+fm_status fm_delta_stats_bounds(const fm_json *stats, fm_str physical, const fm_type *type, fm_arena *arena, fm_delta_bounds *out, fm_error *err)
+{
+    *out = (fm_delta_bounds){.rows = -1, .null_count = -1};
+    if (!stats || fm_type_is_nested(type)) return FM_OK;
+    if (!fm_json_i64(fm_json_get(stats, "numRecords"), &out->rows)) out->rows = -1;
+    const fm_json *counts = fm_json_get(stats, "nullCount");
+    for (int32_t i = 0; counts && counts->kind == FM_JSON_OBJECT && i < counts->n; i++) {
+        if (fm_str_eq(counts->keys[i], physical) && !fm_json_i64(&counts->items[i], &out->null_count)) out->null_count = -1;
+    }
+    FM_TRY(bound_of(fm_json_get(stats, "minValues"), physical, type, arena, &out->min, err));
+    FM_TRY(bound_of(fm_json_get(stats, "maxValues"), physical, type, arena, &out->max, err));
+    if (out->max && fm_type_is_timestamp(type)) { /* it was cut to milliseconds */
+        int64_t *us = fm_vec_i64_out((fm_vec *)(uintptr_t)out->max);
+        *us = *us > INT64_MAX - 999 ? INT64_MAX : *us + 999;
+    }
+    return FM_OK;
+}
