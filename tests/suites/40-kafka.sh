@@ -2,6 +2,11 @@
 # Kafka in and out, against a real broker: started once, with its data in a folder of its own, stopped at the end. The pipelines
 # mostly wait, so they run beside the cases.
 set -uo pipefail
+# librdkafka starts its threads by C11's thrd_create, which ThreadSanitizer does not know: it crashes.
+if [ "$(basename "$FLOODMARK_BUILD")" = build-thread ]; then
+    echo "0 passed, 0 failed, 1 skipped"
+    exit 0
+fi
 dir=$(mktemp -d)
 trap 'bash tests/servers/kafka.sh stop "$dir"; rm -rf "$dir"' EXIT
 if ! bash tests/servers/kafka.sh start "$dir"; then
