@@ -36,28 +36,30 @@ static bool is_used(const learner *l, const fm_json_slot *slot)
     return false;
 }
 
-/* Ends the literal before `at` and begins the next one at `resume`, with a value between. */
-static bool add_op(learner *l, fm_json_op op, const char *at, const char *resume)
+static bool push_op(learner *l, fm_json_op op)
 {
-    size_t len = (size_t)(at - l->literal);
-    fm_json_op *before = &l->t->ops[l->t->n_ops - 1];
-    char *copy = fm_arena_buffer(l->arena, len, false);
-
-    if (!copy) {
-        l->no_memory = true;
-        return false;
-    }
-    if (len == 0 || len > UINT16_MAX) return false;
-    memcpy(copy, l->literal, len);
-    before->literal = copy;
-    before->literal_len = (uint32_t)len;
-    before->free = (uint16_t)(0xFFFFu << ((len - 1) % 16 + 1));
-    l->literal = resume;
-    if (op.action == FM_JOP_NONE) return true; /* the last literal */
     if (l->t->n_ops == FM_JSON_OPS_MAX) return false;
     op.values = op.slot ? op.slot->values : NULL;
     l->t->ops[l->t->n_ops++] = op;
     return true;
+}
+
+/* Ends the literal before `at` and begins the next one at `resume`, with a value between. */
+static bool add_op(learner *l, fm_json_op op, const char *at, const char *resume)
+{
+    size_t len = (size_t)(at - l->literal);
+
+    if (len == 0) return false;
+    for (const char *from = l->literal; from < at; from += 16) {
+        size_t n = (size_t)(at - from) < 16 ? (size_t)(at - from) : 16;
+        if (from > l->literal && !push_op(l, (fm_json_op){.action = FM_JOP_NONE})) return false;
+        fm_json_op *before = &l->t->ops[l->t->n_ops - 1];
+        memcpy(before->literal, from, n);
+        memset(before->mask, 0xFF, n);
+        before->literal_len = (uint8_t)n;
+    }
+    l->literal = resume;
+    return push_op(l, op);
 }
 
 static uint8_t time_form(fm_str text)
@@ -121,8 +123,11 @@ static bool learn_string(learner *l, fm_json_slot *slot)
     if (op.action == FM_JOP_CONVERT) return convert(l, slot);
     if (!fm_json_text(s)) return false;
     fm_str raw = {quote + 1, (size_t)(s->at - quote) - 2};
-    if (op.action == FM_JOP_TIMESTAMP) op.form = time_form(raw);
-    op.last_len = raw.len;
+    if (op.action == FM_JOP_TIMESTAMP) {
+        op.form = time_form(raw);
+        op.time_len = (uint8_t)raw.len; /* of the forms that have one */
+    }
+    op.last_len = (uint32_t)raw.len;
     return add_op(l, op, raw.ptr, raw.ptr + raw.len);
 }
 
@@ -175,7 +180,7 @@ static bool learn_line(learner *l, fm_json_slot *root, fm_str text)
     }
     if (fm_json_next(s) != FM_JT_NONE)
         return false; /* what follows an object is ignored, but not always the same */
-    return add_op(l, (fm_json_op){.action = FM_JOP_NONE}, text.ptr + text.len, NULL);
+    return add_op(l, (fm_json_op){.action = FM_JOP_END}, text.ptr + text.len, NULL);
 }
 
 /* The slots that the line leaves out. */

@@ -23,12 +23,12 @@
 
 enum {
     FM_JSON_TEMPLATES_MAX = 8,   /* field orders kept */
-    FM_JSON_OPS_MAX = 256,       /* values of a line; with more there is no template */
+    FM_JSON_OPS_MAX = 512,       /* values of a line and pieces of literals; with more there is no template */
     FM_JSON_LEARN_DEPTH_MAX = 16 /* objects within objects that are taken apart */
 };
 
 typedef enum fm_json_action {
-    FM_JOP_NONE, /* before the first literal */
+    FM_JOP_NONE, /* no value: before the first literal, and where a long one goes on */
     FM_JOP_STRING,
     FM_JOP_F64,
     FM_JOP_F32,
@@ -42,7 +42,8 @@ typedef enum fm_json_action {
     FM_JOP_SKIP_STRING,
     FM_JOP_SKIP_NUMBER,
     FM_JOP_SKIP_WORD, /* true, false, null */
-    FM_JOP_SKIP_VALUE /* an array */
+    FM_JOP_SKIP_VALUE, /* an array */
+    FM_JOP_END         /* of the line; behind the last literal */
 } fm_json_action;
 
 /* Usual forms of timestamps: digits of the fraction, and whether Z follows. */
@@ -58,21 +59,22 @@ typedef enum fm_json_time_form {
 } fm_json_time_form;
 
 typedef struct fm_json_op {
-    uint8_t action;       /* fm_json_action: a value, */
-    uint8_t form;         /* fm_json_time_form */
-    uint16_t free;        /* bits of the last 16 bytes of the literal that need not agree */
-    uint32_t literal_len; /* then a literal, */
-    const char *literal;  /* padded with zeros to a multiple of 16 */
+    _Alignas(16) uint8_t literal[16]; /* what stands behind the value, */
+    uint8_t mask[16];     /* and which of its bits are compared; longer ones go on in further ops */
+    uint8_t action;       /* fm_json_action: a value before the literal */
+    uint8_t literal_len;  /* 0..16 */
+    uint8_t form;         /* fm_json_time_form, */
+    uint8_t time_len;     /* and the bytes that it takes */
+    uint32_t last_len;    /* of the last string: a guess for the next */
     void *values;         /* of the slot, in the batch being filled; NULL: the value goes nowhere */
     fm_json_slot *slot;
-    size_t last_len;      /* of the last string: a guess for the next */
     int64_t day_us;       /* midnight of the date below */
     char day[16]; /* the date of the last timestamp and the byte behind it; day[0] 0: none */
 } fm_json_op;
 
 typedef struct fm_json_template {
     int32_t n_ops;
-    fm_json_op *ops;
+    fm_json_op *ops; /* the last is FM_JOP_END */
     int32_t n_absent; /* slots that get a null: not in the line, or null in it */
     fm_json_slot **absent;
     int32_t n_converted; /* slots of CONVERT, which must be undone when a line does not match in the

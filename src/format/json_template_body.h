@@ -67,13 +67,7 @@ static inline __m128i aligned16(const void *p) { return _mm_load_si128((const __
 
 static inline bool literal_differs(const char *p, const fm_json_op *op)
 {
-    uint32_t len = op->literal_len;
-    const char *lit = op->literal;
-
-    for (; UNLIKELY(len > 16); len -= 16, p += 16, lit += 16)
-        if (_mm_movemask_epi8(_mm_cmpeq_epi8(load16(p), load16(lit))) != 0xFFFF) return true;
-    uint32_t same = (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(load16(p), load16(lit)));
-    return (same | op->free) != 0xFFFF;
+    return !_mm_testz_si128(_mm_xor_si128(load16(p), aligned16(op->literal)), aligned16(op->mask));
 }
 
 /* The first byte that ends the plain part of a string: '"', '\', below a blank or above ASCII. As signed bytes both what
@@ -176,12 +170,9 @@ static inline uint64_t load8(const char *p)
 
 static inline bool literal_differs(const char *p, const fm_json_op *op)
 {
-    uint32_t len = op->literal_len;
-    const char *lit = op->literal;
+    const char *literal = (const char *)op->literal, *mask = (const char *)op->mask;
 
-    for (; len > 8; len -= 8, p += 8, lit += 8)
-        if (load8(p) != load8(lit)) return true;
-    return (load8(p) ^ load8(lit)) << (64 - 8 * len) != 0;
+    return (((load8(p) ^ load8(literal)) & load8(mask)) | ((load8(p + 8) ^ load8(literal + 8)) & load8(mask + 8))) != 0;
 }
 
 static inline const char *plain_end(const constants *k, const char *p)
@@ -262,7 +253,7 @@ static inline const char *take_string(const constants *k, fm_json_run *run, fm_j
         __asm__("" : "+r"(guess));
         q = p + guess;
     } else {
-        op->last_len = len;
+        op->last_len = (uint32_t)len;
     }
     if (op->values) store_view((fm_view *)op->values + row, p, len);
     return q;
@@ -330,7 +321,6 @@ static inline const char *take_number(const constants *k, const fm_json_op *op, 
 static inline const char *take_timestamp(const constants *k, fm_json_run *run, fm_json_op *op, int32_t row,
                                          const char *p)
 {
-    static const uint8_t lens[] = {0, 20, 24, 27, 19, 23, 26};
     uint64_t a, b;
     int64_t us;
 
@@ -348,7 +338,7 @@ static inline const char *take_timestamp(const constants *k, fm_json_run *run, f
     us += op->day_us;
     if (UNLIKELY(op->form >= FM_JTF_S)) us = fm_zone_to_utc(run->converter->options->zone, us);
     ((int64_t *)op->values)[row] = us;
-    return p + lens[op->form];
+    return p + op->time_len;
 }
 
 static inline const char *take_date(fm_json_run *run, fm_json_op *op, int32_t row, const char *p)
@@ -379,10 +369,8 @@ static inline const char *take_word(const fm_json_op *op, int32_t row, const cha
 static inline __attribute__((always_inline)) const char *take_line(const constants *k, fm_json_run *run, fm_json_template *t,
                                                                    int32_t row, const char *p, const char *end)
 {
-    fm_json_op *op = t->ops, *ops_end = op + t->n_ops;
-
-    for (; op < ops_end; op++) {
-        switch (op->action) {
+    for (fm_json_op *op = t->ops;; op++) {
+        switch ((fm_json_action)op->action) {
         case FM_JOP_NONE: break;
         case FM_JOP_STRING:
         case FM_JOP_SKIP_STRING: p = take_string(k, run, op, row, p); break;
@@ -396,7 +384,12 @@ static inline __attribute__((always_inline)) const char *take_line(const constan
         case FM_JOP_DATE: p = take_date(run, op, row, p); break;
         case FM_JOP_BOOL:
         case FM_JOP_SKIP_WORD: p = take_word(op, row, p); break;
-        default: p = fm_json_store_value(run, op, row, p); break;
+        case FM_JOP_CONVERT:
+        case FM_JOP_SKIP_VALUE: p = fm_json_store_value(run, op, row, p); break;
+        case FM_JOP_END:
+            for (int32_t i = 0; i < t->n_absent; i++) fm_json_slot_null(t->absent[i], row);
+            return p;
+        default: __builtin_unreachable(); /* actions are ours: no check that they are in range */
         }
         if (UNLIKELY(!p || literal_differs(p, op))) {
             if (t->n_converted) fm_json_undo(t, row);
@@ -404,8 +397,6 @@ static inline __attribute__((always_inline)) const char *take_line(const constan
         }
         p += op->literal_len;
     }
-    for (int32_t i = 0; i < t->n_absent; i++) fm_json_slot_null(t->absent[i], row);
-    return p;
 }
 
 /* Another template than the first; one that takes three lines in a row becomes the first. */
