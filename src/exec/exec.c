@@ -2,6 +2,7 @@
 #include "base/limits.h"
 #include "base/time_text.h"
 #include "exec/exec_impl.h"
+#include "os/thread.h"
 
 enum { STATEFUL_MAX = 64, LATE_SINKS_MAX = 64, WATERMARKS_MAX = 64 };
 
@@ -248,25 +249,13 @@ static fm_status close_writers(fm_exec *exec, fm_error *err)
     return FM_OK;
 }
 
-/* The sink has batch N already when a run died after its commit: it is computed again for the state, and not written. */
-static fm_status run_into_sink(fm_exec *exec, const fm_op_batch *mb, const fm_exec_input *input, fm_exec_result *result, fm_error *err)
+static fm_status save_state(fm_exec *exec, const fm_op_batch *mb, fm_error *err)
 {
-    const fm_sink_type *type = exec->sink->type;
-    int64_t batch_id = mb->run->batch_id, rows = -1, late;
-
-    FM_TRY(type->begin(exec->sink, batch_id, exec->forest.n, &result->sink_skipped, err));
-    fm_status st = result->sink_skipped ? FM_OK : open_writers(exec, err);
-    if (st == FM_OK) st = run_forest(exec, mb, input, err);
-    fm_status closed = result->sink_skipped ? FM_OK : close_writers(exec, st == FM_OK ? err : NULL);
-    if (st == FM_OK) st = closed;
-    for (int32_t i = 0; st == FM_OK && i < exec->n_late_sinks; i++) {
-        st = fm_late_sink_commit(exec->late_sinks[i], batch_id, &late, err);
-        result->late_rows_kept += late;
+    for (int32_t i = 0; i < exec->n_stateful; i++) {
+        fm_op *op = exec->stateful[i].op;
+        if (op->type->save) FM_TRY(op->type->save(op, mb, err));
     }
-    if (st == FM_OK && !result->sink_skipped) st = type->commit(exec->sink, batch_id, &rows, err);
-    if (st != FM_OK && !result->sink_skipped) type->abort(exec->sink, batch_id);
-    result->output_rows = type->counts_rows ? rows : -1;
-    return st;
+    return FM_OK;
 }
 
 static fm_status commit_state(fm_exec *exec, const fm_op_batch *mb, fm_error *err)
@@ -277,6 +266,70 @@ static fm_status commit_state(fm_exec *exec, const fm_op_batch *mb, fm_error *er
         exec->stateful[i].evict_us = mb->watermarks[i].evict_us;
     }
     return FM_OK;
+}
+
+static fm_status commit_sink(fm_exec *exec, int64_t batch_id, fm_exec_result *result, int64_t *rows, fm_error *err)
+{
+    int64_t late;
+
+    if (!result->sink_skipped) FM_TRY(close_writers(exec, err));
+    for (int32_t i = 0; i < exec->n_late_sinks; i++) {
+        FM_TRY(fm_late_sink_commit(exec->late_sinks[i], batch_id, &late, err));
+        result->late_rows_kept += late;
+    }
+    return result->sink_skipped ? FM_OK : exec->sink->type->commit(exec->sink, batch_id, rows, err);
+}
+
+/* The state being made durable, beside the sink. */
+typedef struct committing {
+    fm_exec *exec;
+    const fm_op_batch *mb;
+    fm_status st;
+    fm_error err;
+} committing;
+
+static void commit_beside(void *arg)
+{
+    committing *c = arg;
+
+    c->st = commit_state(c->exec, c->mb, &c->err);
+}
+
+/* Sink and state become durable. Which of them is first does not matter: until the commit log has the batch it will be run
+ * again, from the state before it, and a sink that has it already leaves it out. Both mostly wait for the disk, so they do
+ * it at the same time. */
+static fm_status commit_both(fm_exec *exec, const fm_op_batch *mb, fm_exec_result *result, int64_t *rows, fm_error *err)
+{
+    committing beside = {.exec = exec, .mb = mb};
+    fm_thread *thread = NULL;
+
+    if (exec->n_stateful && exec->is_stream && fm_fs_sync_waits(exec->env.fs)) fm_thread_start(commit_beside, &beside, "fm-commit", &thread, NULL);
+    fm_status st = commit_sink(exec, mb->run->batch_id, result, rows, err);
+    if (st != FM_OK && !result->sink_skipped) exec->sink->type->abort(exec->sink, mb->run->batch_id); /* it has no batch to keep */
+    if (!thread) return st == FM_OK ? commit_state(exec, mb, err) : st;
+    fm_thread_join(thread);
+    if (st == FM_OK && beside.st != FM_OK && err) *err = beside.err;
+    return st == FM_OK ? beside.st : st;
+}
+
+/* The sink has batch N already when a run died after its commit: it is computed again for the state, and not written. */
+static fm_status run_into_sink(fm_exec *exec, const fm_op_batch *mb, const fm_exec_input *input, fm_exec_result *result, fm_error *err)
+{
+    const fm_sink_type *type = exec->sink->type;
+    int64_t batch_id = mb->run->batch_id, rows = -1;
+
+    FM_TRY(type->begin(exec->sink, batch_id, exec->forest.n, &result->sink_skipped, err));
+    fm_status st = result->sink_skipped ? FM_OK : open_writers(exec, err);
+    if (st == FM_OK) st = run_forest(exec, mb, input, err);
+    if (st == FM_OK) st = save_state(exec, mb, err);
+    if (st == FM_OK) {
+        st = commit_both(exec, mb, result, &rows, err);
+    } else if (!result->sink_skipped) {
+        close_writers(exec, NULL);
+        type->abort(exec->sink, batch_id);
+    }
+    result->output_rows = type->counts_rows ? rows : -1;
+    return st;
 }
 
 static fm_status tell(fm_exec *exec, fm_arena *arena, fm_exec_result *result, fm_error *err)
@@ -324,8 +377,12 @@ fm_status fm_exec_run(fm_exec *exec, const fm_run_context *run, const fm_exec_in
     *result = (fm_exec_result){.output_rows = -1};
     if (!watermarks) return fm_no_memory(arena, err);
     for (int32_t i = 0; i < exec->n_stateful && late_us; i++) watermarks[i] = (fm_op_watermarks){late_us[i], evict_us[i]};
-    FM_TRY(exec->sink ? run_into_sink(exec, &mb, input, result, err) : run_forest(exec, &mb, input, err));
-    FM_TRY(commit_state(exec, &mb, err));
+    if (exec->sink) {
+        FM_TRY(run_into_sink(exec, &mb, input, result, err));
+    } else {
+        FM_TRY(run_forest(exec, &mb, input, err));
+        FM_TRY(commit_state(exec, &mb, err));
+    }
     return tell(exec, arena, result, err);
 }
 

@@ -165,15 +165,20 @@ static fm_status aggregate_finish(fm_op *op, const fm_op_batch *mb, fm_arena *ar
 
 static void run_crew(void *ctx, void (*job)(void *job_ctx, int32_t part), void *job_ctx) { fm_crew_run(ctx, job, job_ctx); }
 
-static fm_status aggregate_commit(fm_op *op, const fm_op_batch *mb, fm_error *err)
+static fm_status aggregate_save(fm_op *op, const fm_op_batch *mb, fm_error *err)
 {
-    aggregate *self = (aggregate *)op;
-    fm_group_bounds bounds = fm_group_bounds_of(&self->core->spec, mb);
+    aggregation *core = ((aggregate *)op)->core;
+    fm_group_bounds bounds = fm_group_bounds_of(&core->spec, mb);
+    fm_state_crew crew = {core->crew, run_crew};
 
     if (!mb->is_stream) return FM_OK;
-    if (bounds.on) fm_state_set_mark(self->core->state, bounds.close_us);
-    fm_state_crew crew = {self->core->crew, run_crew};
-    return fm_state_commit(self->core->state, mb->run->batch_id + 1, &crew, err);
+    if (bounds.on) fm_state_set_mark(core->state, bounds.close_us);
+    return fm_state_save(core->state, mb->run->batch_id + 1, &crew, err);
+}
+
+static fm_status aggregate_commit(fm_op *op, const fm_op_batch *mb, fm_error *err)
+{
+    return mb->is_stream ? fm_state_commit(((aggregate *)op)->core->state, mb->run->batch_id + 1, err) : FM_OK;
 }
 
 static fm_status aggregate_maintain(fm_op *op, int64_t oldest_version, fm_error *err)
@@ -284,7 +289,7 @@ fm_status fm_op_aggregate_new(fm_tree *tree, const fm_plan *plan, int32_t operat
 {
     static const fm_op_type type = {
         .name = "Aggregate", .spark_name = "stateStoreSave", .placement = FM_OP_KEYED, .begin = aggregate_begin, .push = aggregate_push,
-        .finish = aggregate_finish, .commit = aggregate_commit, .maintain = aggregate_maintain, .stats = aggregate_stats,
+        .finish = aggregate_finish, .save = aggregate_save, .commit = aggregate_commit, .maintain = aggregate_maintain, .stats = aggregate_stats,
         .windows = aggregate_windows, .close = aggregate_close,
     };
     aggregate *self = fm_arena_one(tree->arena, aggregate), *twin = (aggregate *)fm_tree_twin(tree);

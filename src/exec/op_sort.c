@@ -181,7 +181,7 @@ static fm_status limit_finish(fm_op *op, const fm_op_batch *mb, fm_arena *arena,
 static fm_status limit_commit(fm_op *op, const fm_op_batch *mb, fm_error *err)
 {
     limit *self = (limit *)op;
-    return self->state ? fm_state_commit(self->state, mb->run->batch_id + 1, NULL, err) : FM_OK;
+    return self->state ? fm_state_commit(self->state, mb->run->batch_id + 1, err) : FM_OK;
 }
 
 static fm_status limit_maintain(fm_op *op, int64_t oldest_version, fm_error *err)

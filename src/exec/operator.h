@@ -7,10 +7,12 @@
  *   begin    a micro-batch begins
  *   push     one batch in, any number of batches out, during the input of a micro-batch
  *   finish   the input is over: emit, evict, hand on
- *   commit   the state of the batch is made durable (version batch_id + 1)
+ *   save     the state of the batch is written (version batch_id + 1)
+ *   commit   it is made durable
  *
- * finish runs at each worker for KEYED operators, else at worker 0. commit, maintain, stats and windows are asked of worker
- * 0's copy, for all. An operator that keeps nothing has NULL for finish and commit. */
+ * finish runs at each worker for KEYED operators, else at worker 0. save, commit, maintain, stats and windows are asked of
+ * worker 0's copy, for all; commit on any thread, while the sink makes its part durable, and no worker runs. An operator that
+ * keeps nothing has NULL for finish and commit. */
 #ifndef FM_EXEC_OPERATOR_H
 #define FM_EXEC_OPERATOR_H
 
@@ -75,6 +77,8 @@ typedef struct fm_op_type {
                       const fm_emit *out, fm_error *err); /* input: which child, 0 or 1 */
     fm_status (*finish)(fm_op *op, const fm_op_batch *mb, fm_arena *arena, const fm_emit *out,
                         fm_error *err);
+    /* The half of commit that needs processors, when all workers are free; NULL: commit does it. */
+    fm_status (*save)(fm_op *op, const fm_op_batch *mb, fm_error *err);
     fm_status (*commit)(fm_op *op, const fm_op_batch *mb, fm_error *err);
     fm_status (*maintain)(fm_op *op, int64_t oldest_version, fm_error *err);
     void (*stats)(const fm_op *op, fm_op_stats *out); /* adds to *out */

@@ -82,6 +82,8 @@ fm_status fm_fs_remove(fm_fs *fs, const char *path, fm_error *err)
     return fs->ops->remove(fs, path, st.is_dir, err);
 }
 
+bool fm_fs_sync_waits(const fm_fs *fs) { return fs->ops->sync_waits; }
+
 fm_status fm_fs_sync_dir(fm_fs *fs, const char *path, fm_error *err) { return fs->ops->sync_dir(fs, path, err); }
 
 fm_status fm_fs_lock_take(fm_fs *fs, const char *path, fm_fs_lock **out, fm_error *err)

@@ -91,6 +91,10 @@ fm_status fm_fs_remove(fm_fs *fs, const char *path, fm_error *err); /* a file or
 fm_status fm_fs_remove_all(fm_fs *fs, const char *path, fm_error *err); /* missing is fine */
 fm_status fm_fs_sync_dir(fm_fs *fs, const char *path, fm_error *err);
 
+/* Whether a sync waits for a device, so that several at once take less time than one after the other. A simulated file
+ * system's does not; there operations had better keep one order. */
+bool fm_fs_sync_waits(const fm_fs *fs);
+
 /* `path` from the root on, NUL-terminated in arena: a relative one stands behind the working folder (a simulated file
  * system's is "/"); ".", "..", and doubled and trailing slashes are taken out by their text, links are not followed. */
 fm_status fm_fs_absolute(fm_fs *fs, fm_str path, fm_arena *arena, fm_str *out, fm_error *err);

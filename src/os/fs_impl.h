@@ -24,6 +24,7 @@ typedef struct fm_fs_ops {
     void (*unlock)(fm_fs_lock *lock);
     fm_status (*cwd)(fm_fs *fs, char *out, size_t size, fm_error *err); /* NULL: "/" */
     void (*free)(fm_fs *fs); /* NULL: shared */
+    bool sync_waits;         /* see fm_fs_sync_waits */
 } fm_fs_ops;
 
 struct fm_fs {

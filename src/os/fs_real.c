@@ -279,6 +279,7 @@ fm_fs *fm_fs_real(void)
         .open = real_open, .close = real_close, .read_at = real_read_at, .write = real_write, .sync = real_sync,
         .file_stat = real_file_stat, .stat = real_stat, .list = real_list, .mkdir = real_mkdir, .rename = real_rename,
         .remove = real_remove, .sync_dir = real_sync_dir, .lock = real_lock_take, .unlock = real_unlock, .cwd = real_cwd,
+        .sync_waits = true,
     };
     static fm_fs fs = {&ops};
     return &fs;

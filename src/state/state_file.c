@@ -238,43 +238,65 @@ static fm_status put_all(writer *w, fm_state *s, file_kind kind, int64_t version
     }
     for (int32_t i = 0; !shared && i < s->spec.parts; i++) FM_TRY(put_part(w, &s->parts[i], kind, err));
     FM_TRY(end_block(w, begin_block(w), BLOCK_END, 0, w->out->blocks + w->blocks, err));
-    FM_TRY(flush(w, err));
-    return fm_file_sync(w->out->file, err);
+    return flush(w, err);
 }
 
-static fm_status write_temporary(fm_state *s, const char *path, file_kind kind, int64_t version, const fm_state_crew *crew, int64_t *size, fm_error *err)
+static fm_status paths_of(const fm_state *s, int64_t version, file_kind kind, char path[PATH_SIZE], char temporary[PATH_SIZE + 8], fm_error *err)
 {
+    FM_TRY(path_of(s, version, kind, path, err));
+    snprintf(temporary, PATH_SIZE + 8, "%s.tmp", path);
+    return FM_OK;
+}
+
+/* Under a temporary name. */
+static fm_status write_temporary(fm_state *s, file_kind kind, int64_t version, const fm_state_crew *crew, fm_file **file, int64_t *size, fm_error *err)
+{
+    char path[PATH_SIZE], temporary[PATH_SIZE + 8];
     state_output out = {0};
     writer w = {.state = s, .out = &out};
 
-    FM_TRY(fm_file_open(s->spec.fs, path, FM_OPEN_TRUNCATE, &out.file, err));
+    FM_TRY(paths_of(s, version, kind, path, temporary, err));
+    FM_TRY(fm_file_open(s->spec.fs, temporary, FM_OPEN_TRUNCATE, &out.file, err));
     fm_status st = put_all(&w, s, kind, version, crew, err);
-    fm_status closed = fm_file_close(out.file, st == FM_OK ? err : NULL);
     fm_strbuf_fini(&w.text);
     *size = out.size;
-    return st == FM_OK ? closed : st;
+    *file = st == FM_OK ? out.file : NULL;
+    if (st != FM_OK) fm_file_close(out.file, NULL);
+    return st;
 }
 
-static fm_status write_file(fm_state *s, file_kind kind, int64_t version, const fm_state_crew *crew, int64_t *size, fm_error *err)
+/* The file gets its name, durably; it is closed in any case. */
+static fm_status make_durable(fm_state *s, file_kind kind, int64_t version, fm_file *file, fm_error *err)
 {
     char path[PATH_SIZE], temporary[PATH_SIZE + 8];
+    fm_status st = fm_file_sync(file, err), closed = fm_file_close(file, st == FM_OK ? err : NULL);
 
-    FM_TRY(path_of(s, version, kind, path, err));
-    snprintf(temporary, sizeof temporary, "%s.tmp", path);
-    fm_status st = write_temporary(s, temporary, kind, version, crew, size, err);
+    if (st == FM_OK) st = closed;
+    if (st == FM_OK) st = paths_of(s, version, kind, path, temporary, err);
     if (st == FM_OK) st = fm_fs_rename(s->spec.fs, temporary, path, err);
-    if (st == FM_OK) st = fm_fs_sync_dir(s->spec.fs, s->spec.dir, err);
+    return st == FM_OK ? fm_fs_sync_dir(s->spec.fs, s->spec.dir, err) : st;
+}
+
+fm_status fm_state_save(fm_state *s, int64_t version, const fm_state_crew *crew, fm_error *err)
+{
+    if (s->spec.in_memory) return FM_OK;
+    fm_file_close(s->saved, NULL);
+    s->saved = NULL;
+    s->saved_version = version;
+    fm_status st = write_temporary(s, CHANGELOG, version, crew, &s->saved, &s->saved_size, err);
     return fm_context(err, st, "writing the state of operator %d", s->spec.operator_id);
 }
 
-fm_status fm_state_commit(fm_state *s, int64_t version, const fm_state_crew *crew, fm_error *err)
+fm_status fm_state_commit(fm_state *s, int64_t version, fm_error *err)
 {
-    int64_t size;
-
     s->version = version;
     if (s->spec.in_memory) return FM_OK;
-    FM_TRY(write_file(s, CHANGELOG, version, crew, &size, err));
-    s->changelog_size += size;
+    if (!s->saved || s->saved_version != version) FM_TRY(fm_state_save(s, version, NULL, err));
+    fm_file *file = s->saved;
+    s->saved = NULL;
+    fm_status st = make_durable(s, CHANGELOG, version, file, err);
+    if (st != FM_OK) return fm_context(err, st, "writing the state of operator %d", s->spec.operator_id);
+    s->changelog_size += s->saved_size;
     s->changelogs++;
     for (int32_t i = 0; i < s->spec.parts; i++) {
         for (int32_t k = 0; k < s->parts[i].n_buckets; k++) {
@@ -600,7 +622,10 @@ static fm_status remove_old(fm_state *s, int64_t oldest_version, fm_arena *arena
 fm_status fm_state_maintain(fm_state *s, int64_t oldest_version, fm_error *err)
 {
     if (s->spec.in_memory || !snapshot_is_due(s)) return FM_OK;
-    FM_TRY(write_file(s, SNAPSHOT, s->version, NULL, &s->snapshot_size, err));
+    fm_file *file;
+    fm_status written = write_temporary(s, SNAPSHOT, s->version, NULL, &file, &s->snapshot_size, err);
+    if (written == FM_OK) written = make_durable(s, SNAPSHOT, s->version, file, err);
+    if (written != FM_OK) return fm_context(err, written, "writing the state of operator %d", s->spec.operator_id);
     s->snapshot_version = s->version;
     s->changelog_size = s->changelogs = 0;
     fm_arena *arena = fm_arena_new(0);

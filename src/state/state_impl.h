@@ -72,6 +72,8 @@ struct fm_state {
     int64_t snapshot_size;       /* bytes of its file */
     int64_t changelog_size;      /* bytes of changelogs after it */
     int64_t changelogs;
+    fm_file *saved;              /* the changelog of version `saved_version`, written and not yet durable; NULL: none */
+    int64_t saved_version, saved_size;
 };
 
 /* The chunk that holds entry i, from j = i + 16. While chunks grow it follows from the highest bit of j: chunk c begins at

@@ -58,6 +58,7 @@ fm_status fm_state_open(const fm_state_spec *spec, int64_t version, fm_state **o
 void fm_state_close(fm_state *s)
 {
     if (!s) return;
+    fm_file_close(s->saved, NULL);
     for (int32_t i = 0; s->parts && i < s->spec.parts; i++) {
         fm_state_part *p = &s->parts[i];
         for (int32_t k = 0; k < p->n_buckets; k++) fm_state_bucket_free(p, p->buckets[k]);

@@ -131,8 +131,11 @@ typedef struct fm_state_crew {
     void (*run)(void *ctx, void (*job)(void *job_ctx, int32_t part), void *job_ctx);
 } fm_state_crew;
 
-/* Makes `version` durable: file written, synced, renamed, its folder synced. crew: for large changelogs; or NULL. */
-fm_status fm_state_commit(fm_state *state, int64_t version, const fm_state_crew *crew, fm_error *err);
+/* Writes what the changelog of `version` holds, which is not durable yet: the half of fm_state_commit that needs processors.
+ * crew: for large changelogs; or NULL. Nothing may be changed between this and the commit. */
+fm_status fm_state_save(fm_state *state, int64_t version, const fm_state_crew *crew, fm_error *err);
+/* Makes `version` durable: file written, unless fm_state_save did, synced, renamed, its folder synced. */
+fm_status fm_state_commit(fm_state *state, int64_t version, fm_error *err);
 /* Housekeeping: writes a snapshot when due, removes files no longer needed: versions from oldest_version on can still be
  * opened. Off the batch's path. */
 fm_status fm_state_maintain(fm_state *state, int64_t oldest_version, fm_error *err);

@@ -173,7 +173,7 @@ static fm_status run_batch(fm_state *s, model *m, int64_t batch, fm_error *err)
         else FM_TRY(upsert(s, m, b, k, (int64_t)next_random(&seed) - (1 << 29), err));
     }
     fm_state_set_mark(s, batch);
-    return fm_state_commit(s, batch + 1, NULL, err);
+    return fm_state_commit(s, batch + 1, err);
 }
 
 /* ---- Tests ------------------------------------------------------------------------------------------------------ */
@@ -256,7 +256,7 @@ static fm_status boxed_batch(fm_state *s, int64_t batch, fm_error *err)
         (*(int64_t **)(void *)value)[1]++;
     }
     if (batch % 4 == 3 && (b = fm_state_bucket_find(p, bucket_time(1)))) fm_state_bucket_drop(p, b);
-    return fm_state_commit(s, batch + 1, NULL, err);
+    return fm_state_commit(s, batch + 1, err);
 }
 
 static uint64_t boxed_sum(fm_state *s)
