@@ -444,7 +444,7 @@ void fm_json_print(const fm_json_printer *printer, const fm_vec *v, int64_t i, f
 
 /* Rows of a file are written straight into the buffer, column by column of a row: room for the whole row is made at once,
  * names and times are copied in pieces of a fixed size. Values of other types than the usual ones go the way above. */
-enum { PIECE = 16, TIME_PIECES_SIZE = 48, FLAT_VALUE_SIZE = 80 };
+enum { PIECE = 16, TIME_PIECES_SIZE = 48, FLAT_VALUE_SIZE = 2 * FM_TIME_TEXT_SIZE };
 
 typedef enum flat_kind { FLAT_I64, FLAT_I32, FLAT_F64, FLAT_STRING, FLAT_TIME, FLAT_OTHER } flat_kind;
 
