@@ -128,7 +128,8 @@ typedef struct floodmark_source {
 typedef struct floodmark_sink {
     void *ctx;
     int (*open)(void *ctx, const char *query_name, const struct ArrowSchema *schema);
-    /* A record batch of micro-batch batch_id; the host owns `rows` (release it). May be called several times a batch. */
+    /* A record batch of micro-batch batch_id; the host owns `rows` (release it). Called several times a batch, from the threads
+     * of the workers, by one at a time. */
     int (*write)(void *ctx, int64_t batch_id, struct ArrowArray *rows);
     int (*commit)(void *ctx, int64_t batch_id);
 } floodmark_sink;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "column/arrow_export.h"
+#include "os/thread.h"
 
 /* ---- The list ---------------------------------------------------------------------------------------------- */
 
@@ -206,6 +207,7 @@ typedef struct host_sink {
     fm_sink base;
     fm_sink_writer writer;
     const fm_host_sink_entry *entry;
+    fm_mutex *mutex;         /* around the calls that rows are handed over with, and the number below */
     int64_t batch_id, rows;
 } host_sink;
 
@@ -223,7 +225,9 @@ static fm_status host_sink_open(const fm_sink_env *env, const fm_sink_spec *spec
     s->base.type = fm_sink_lookup(env, spec->format);
     s->entry = (const fm_host_sink_entry *)(const void *)s->base.type;
     s->writer.sink = &s->base;
+    s->mutex = fm_mutex_new();
     *out = &s->base;
+    if (!s->mutex) return fm_no_memory(NULL, err);
     if (!s->entry->callbacks.open) return FM_OK;
     fm_str name = fm_arena_str(arena, spec->query_name);
     if (!name.ptr) return fm_no_memory(arena, err);
@@ -249,14 +253,18 @@ static fm_status host_writer_open(fm_sink *sink, int32_t index, fm_sink_writer *
     return FM_OK;
 }
 
+/* All workers write at the same time; the host is called by one after the other. */
 static fm_status host_write(fm_sink_writer *writer, const fm_batch *batch, fm_error *err)
 {
     host_sink *s = (host_sink *)writer->sink;
     struct ArrowArray rows;
 
     FM_TRY(fm_arrow_export_batch(batch, &rows, err));
+    fm_mutex_lock(s->mutex);
     s->rows += batch->rows;
-    return s->entry->callbacks.write(s->entry->callbacks.ctx, s->batch_id, &rows) ? sink_failed(s, "take rows", err) : FM_OK;
+    int failed = s->entry->callbacks.write(s->entry->callbacks.ctx, s->batch_id, &rows);
+    fm_mutex_unlock(s->mutex);
+    return failed ? sink_failed(s, "take rows", err) : FM_OK;
 }
 
 static fm_status host_writer_close(fm_sink_writer *writer, fm_error *err) { return FM_OK; }
@@ -272,7 +280,7 @@ static fm_status host_commit(fm_sink *sink, int64_t batch_id, int64_t *rows, fm_
 
 static void host_abort(fm_sink *sink, int64_t batch_id) {}
 static void host_sink_description(const fm_sink *sink, fm_strbuf *out) { fm_strbuf_add_c(out, ((const host_sink *)sink)->entry->name); }
-static void host_sink_close(fm_sink *sink) {}
+static void host_sink_close(fm_sink *sink) { fm_mutex_free(((host_sink *)sink)->mutex); }
 
 fm_status fm_host_add_sink(fm_host_formats *h, const char *name, const floodmark_sink *sink, fm_error *err)
 {
