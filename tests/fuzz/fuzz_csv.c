@@ -7,7 +7,7 @@
 #include "base/limits.h"
 #include "format/format.h"
 
-enum { CHOICES_SIZE = 8 }; /* bytes in front of the file */
+enum { CHOICES_SIZE = 10 }; /* bytes in front of the file */
 
 static const char schema_text[] = "a INT, b STRING, c DOUBLE, t TIMESTAMP, d DECIMAL(10,2), e DATE, f BOOLEAN, n TIMESTAMP_NTZ, "
                                   "i INTERVAL DAY TO SECOND, l BIGINT, x BINARY, _corrupt_record STRING";
@@ -16,7 +16,7 @@ static const char schema_text[] = "a INT, b STRING, c DOUBLE, t TIMESTAMP, d DEC
 static const struct {
     const char *key, *values[8];
 } choices[] = {
-    {"sep", {NULL, ";", "\\t", "|", "a", "\"", " ", "#"}},
+    {"sep", {NULL, ";", "\\t", "|", "a", "\"", "||", "#"}},
     {"quote", {NULL, "'", "", "|", ",", "a", "\\", "#"}},
     {"escape", {NULL, "\"", "'", "", ",", "a", "#", "|"}},
     {"comment", {NULL, "#", ",", "\"", "a", NULL, "\\", ";"}},
@@ -32,6 +32,10 @@ static const struct {
     {"enableDateTimeParsingFallback", {NULL, "true", "false", NULL, NULL, "true", NULL, NULL}},
     {"multiLine", {NULL, "true", NULL, NULL, NULL, "true", NULL, NULL}},
     {"quoteAll", {NULL, "true", NULL, NULL, NULL, "true", NULL, NULL}},
+    {"unescapedQuoteHandling", {NULL, "STOP_AT_DELIMITER", "STOP_AT_CLOSING_QUOTE", "BACK_TO_DELIMITER", "SKIP_VALUE", "RAISE_ERROR", "SKIP_VALUE", "BACK_TO_DELIMITER"}},
+    {"charToEscapeQuoteEscaping", {NULL, "|", "\\", "\"", "", "a", NULL, NULL}},
+    {"inferSchema", {NULL, "true", NULL, NULL, NULL, "true", NULL, "true"}},
+    {"maxCharsPerColumn", {NULL, "1", "5", NULL, NULL, NULL, NULL, NULL}},
 };
 
 typedef struct round_trip {
