@@ -36,4 +36,6 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    status = main()
+    sys.stdout.flush()
+    os._exit(status)  # the threads of delta-rs are not always through when Python takes them down

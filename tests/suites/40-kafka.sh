@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Kafka in and out, against a real broker: started once, with its data in a folder of its own, stopped at the end. The pipelines
-# mostly wait, so they run beside the cases.
+# Kafka in and out, against a real broker: started once, with its data in a folder of its own, stopped at the end. The pipelines come
+# first: the cases take the broker down and up again.
 set -uo pipefail
 # librdkafka starts its threads by C11's thrd_create, which ThreadSanitizer does not know: it crashes.
 if [ "$(basename "$FLOODMARK_BUILD")" = build-thread ]; then
@@ -22,11 +22,9 @@ fi
 echo "broker $(cat "$dir/broker")"
 build=$(readlink -f "$FLOODMARK_BUILD")
 "$(bash tests/venv.sh)" tests/pipelines/run_pipelines.py --broker "$(cat "$dir/broker")" --floodmark "$build/floodmark" --jobs examples/pipelines \
-    --settle 2 >"$dir/pipelines" 2>&1 &
-pipelines=$!
-python3 tests/kafka/run.py "$dir" "$build" | tee "$dir/cases"
-wait $pipelines
+    --settle 2 >"$dir/pipelines" 2>&1
 grep -v 'no job$' "$dir/pipelines"
+python3 tests/kafka/run.py "$dir" "$build" | tee "$dir/cases"
 # Both ended with "N passed, N failed": added up.
 read -r p1 f1 < <(sed -nE 's/^([0-9]+) passed, ([0-9]+) failed.*$/\1 \2/p' "$dir/cases" | tail -n 1) || { p1=0 f1=1; }
 read -r p2 f2 < <(sed -nE 's/^([0-9]+) passed, ([0-9]+) failed.*$/\1 \2/p' "$dir/pipelines" | tail -n 1) || { p2=0 f2=1; }
