@@ -51,7 +51,7 @@ int main(int argc, char **argv)
 {
     int64_t rows = argc > 1 ? atoll(argv[1]) : 2000000;
     int other = argc > 2 ? atoi(argv[2]) : 0, runs = argc > 3 ? atoi(argv[3]) : 9;
-    size_t len;
+    size_t len = 0;
     char *text = make_lines(rows, other, &len);
     std::vector<double> times;
     int64_t n = 0, bytes = 0, time_us = 0;
