@@ -66,8 +66,8 @@ fm_status fm_crew_new(int32_t size, bool pin, fm_crew **out, fm_error *err)
     if (!crew) return fm_no_memory(NULL, err);
     crew->size = size;
     crew->pin = pin;
-    if (pin) fm_thread_pin(0);
     fm_status st = size > 1 ? start(crew, err) : FM_OK;
+    if (pin) fm_thread_pin(0); /* after the others began: they inherit the cores that they choose theirs from */
     if (st == FM_OK) *out = crew;
     else fm_crew_free(crew);
     return st;
