@@ -98,6 +98,11 @@ static inline bool fm_type_is_timestamp(const fm_type *t)
 {
     return t->id == FM_TYPE_TIMESTAMP || t->id == FM_TYPE_TIMESTAMP_NTZ;
 }
+/* Either interval family. */
+static inline bool fm_type_is_interval(const fm_type *t)
+{
+    return t->id == FM_TYPE_INTERVAL_YM || t->id == FM_TYPE_INTERVAL_DT;
+}
 static inline bool fm_type_is_nested(const fm_type *t) { return t->id >= FM_TYPE_LIST; }
 
 /* Spark's catalog text, as typeof() gives it: "bigint", "decimal(10,2)", "struct<a:int,b:string>". */

@@ -21,11 +21,6 @@ typedef struct int_sum {
 enum { OVERFLOWED = -1 };
 
 static bool is_try(const fm_agg_call *call) { return call->aggregate == &fm_agg_try_sum; }
-static bool is_interval(const fm_type *t)
-{
-    return t->id == FM_TYPE_INTERVAL_YM || t->id == FM_TYPE_INTERVAL_DT;
-}
-
 /* ---- Integers and intervals -------------------------------------------------------------------------------- */
 
 /* Adds x to a sum of the width of type; false: it overflowed, and the sum is wrapped. */
@@ -41,7 +36,7 @@ static bool add_int(const fm_type *type, int64_t *sum, int64_t x)
 
 static fm_status fail_overflow(const fm_agg_call *call, fm_error *err)
 {
-    return is_interval(call->returns)
+    return fm_type_is_interval(call->returns)
                ? fm_fail(err, FM_INVALID, "INTERVAL_ARITHMETIC_OVERFLOW.WITH_SUGGESTION",
                          "Integer overflow while operating with intervals. Use 'try_sum' to tolerate overflow and "
                          "return NULL instead.")
@@ -95,7 +90,7 @@ static bool sum_sticky(const fm_agg_call *call, char *const *entries, const int6
 static fm_status update_int(const fm_agg_call *call, char *const *entries, const fm_vec *args,
                             const uint8_t *keep, int32_t n, fm_error *err)
 {
-    bool sticky = is_try(call) || is_interval(call->returns), overflow = false;
+    bool sticky = is_try(call) || fm_type_is_interval(call->returns), overflow = false;
     int64_t wide[FM_AGG_CHUNK];
     uint8_t buffer[FM_AGG_CHUNK];
     for (int32_t from = 0; from < n; from += FM_AGG_CHUNK) {
@@ -117,7 +112,7 @@ static fm_status update_int(const fm_agg_call *call, char *const *entries, const
 static fm_status merge_int(const fm_agg_call *call, char *const *dst, char *const *src, int32_t n,
                            fm_error *err)
 {
-    bool overflow = false, sticky = is_try(call) || is_interval(call->returns);
+    bool overflow = false, sticky = is_try(call) || fm_type_is_interval(call->returns);
     for (int32_t i = 0; i < n; i++) {
         int_sum *d = fm_agg_state(call, dst[i]);
         const int_sum *s = fm_agg_state(call, src[i]);

@@ -91,11 +91,6 @@ fm_status fm_datetime_overflow(fm_call *call)
 
 /* --- binding ----------------------------------------------------------------------------------------- */
 
-static bool is_interval(const fm_type *t)
-{
-    return t->id == FM_TYPE_INTERVAL_YM || t->id == FM_TYPE_INTERVAL_DT;
-}
-
 static fm_status bind_op(fm_bind *b, fm_arith_op op, bool try, fm_error *err)
 {
     fm_arith *a = fm_arena_one(b->arena, fm_arith);
@@ -114,7 +109,7 @@ static fm_status bind_op(fm_bind *b, fm_arith_op op, bool try, fm_error *err)
                                   (y->id == FM_TYPE_INTERVAL_YM && x->id == FM_TYPE_STRING);
         bool days = (op == FM_ADD && (x->id == FM_TYPE_DATE) != (y->id == FM_TYPE_DATE)) ||
                     (op == FM_SUB && (x->id == FM_TYPE_DATE || fm_type_is_timestamp(y) || fm_type_is_timestamp(x)));
-        if ((days && !fm_type_eq(x, y)) || ((is_interval(x) || is_interval(y)) && op <= FM_DIV && !months_beside_text))
+        if ((days && !fm_type_eq(x, y)) || ((fm_type_is_interval(x) || fm_type_is_interval(y)) && op <= FM_DIV && !months_beside_text))
             return fm_fail_bind(b, err, "UNEXPECTED_INPUT_TYPE",
                                 "a date takes whole days, an interval, or another time beside it, however it has %s and %s.",
                                 x, y);

@@ -14,7 +14,6 @@
 
 static bool is_ym(const fm_type *t) { return t->id == FM_TYPE_INTERVAL_YM; }
 static bool is_dt(const fm_type *t) { return t->id == FM_TYPE_INTERVAL_DT; }
-static bool is_interval(const fm_type *t) { return is_ym(t) || is_dt(t); }
 static bool is_date(const fm_type *t) { return t->id == FM_TYPE_DATE; }
 
 /* --- intervals with each other ----------------------------------------------------------------------- */
@@ -118,7 +117,7 @@ static bool scale_by(int64_t x, const fm_vec *by, int64_t i, bool divide, bool *
 static fm_status scale_interval(fm_call *call, const fm_vec *args, fm_vec *out)
 {
     const fm_arith *a = call->bound;
-    const fm_vec *interval = is_interval(args[0].type) ? &args[0] : &args[1];
+    const fm_vec *interval = fm_type_is_interval(args[0].type) ? &args[0] : &args[1];
     const fm_vec *number = interval == &args[0] ? &args[1] : &args[0];
     uint64_t *own = NULL;
     for (int64_t i = 0; i < out->len; i++) {
@@ -190,7 +189,7 @@ static fm_status add_to_date(fm_call *call, const fm_vec *args, fm_vec *out)
 static fm_status add_to_timestamp(fm_call *call, const fm_vec *args, fm_vec *out)
 {
     const fm_arith *a = call->bound;
-    const fm_vec *time = is_interval(args[0].type) ? &args[1] : &args[0];
+    const fm_vec *time = fm_type_is_interval(args[0].type) ? &args[1] : &args[0];
     const fm_vec *interval = time == &args[0] ? &args[1] : &args[0];
     uint64_t *own = NULL;
     fm_vec result = *out;
@@ -325,18 +324,18 @@ fm_status fm_arith_bind_time(fm_bind *b, fm_arith *a, bool *done, fm_error *err)
 {
     const fm_type *x = b->args[0]->type, *y = b->args[1]->type;
     bool sum = a->op == FM_ADD, difference = a->op == FM_SUB;
-    if (!is_time(x) && !is_time(y) && !is_interval(x) && !is_interval(y)) return FM_OK;
+    if (!is_time(x) && !is_time(y) && !fm_type_is_interval(x) && !fm_type_is_interval(y)) return FM_OK;
 
     if (sum || difference) {
-        const fm_type *beside = is_interval(x) ? x : y, *other = beside == x ? y : x;
-        if (is_interval(beside) && (other->id == beside->id || other->id == FM_TYPE_NULL)) {
+        const fm_type *beside = fm_type_is_interval(x) ? x : y, *other = beside == x ? y : x;
+        if (fm_type_is_interval(beside) && (other->id == beside->id || other->id == FM_TYPE_NULL)) {
             const fm_type *type = fm_type_common(b->arena, b->conf, x, y);
             if (!type) return fm_no_memory(b->arena, err);
             b->cast_args[0] = b->cast_args[1] = type;
             pick(b, a, add_intervals, type, done);
-        } else if (is_interval(y)) {
+        } else if (fm_type_is_interval(y)) {
             bind_datetime_interval(b, a, x, y, 0, done);
-        } else if (is_interval(x) && sum) {
+        } else if (fm_type_is_interval(x) && sum) {
             bind_datetime_interval(b, a, y, x, 1, done);
         } else if (difference && may_be_time(x) && may_be_time(y) &&
                    (b->conf->ansi || is_date(x) || is_date(y) || (is_time(x) && is_time(y)))) {
@@ -350,11 +349,11 @@ fm_status fm_arith_bind_time(fm_bind *b, fm_arith *a, bool *done, fm_error *err)
             pick(b, a, add_days, fm_type_simple(FM_TYPE_DATE), done);
         }
     } else if (a->op == FM_MUL) {
-        if (is_interval(x)) bind_scale(b, a, x, 1, done);
-        else if (is_interval(y)) bind_scale(b, a, y, 0, done);
-    } else if (a->op == FM_DIV && is_interval(x)) {
+        if (fm_type_is_interval(x)) bind_scale(b, a, x, 1, done);
+        else if (fm_type_is_interval(y)) bind_scale(b, a, y, 0, done);
+    } else if (a->op == FM_DIV && fm_type_is_interval(x)) {
         bind_scale(b, a, x, 1, done);
-    } else if (a->op == FM_INT_DIV && is_interval(x) && x->id == y->id) {
+    } else if (a->op == FM_INT_DIV && fm_type_is_interval(x) && x->id == y->id) {
         pick(b, a, divide_intervals, fm_type_i64(), done);
     }
     if (*done && !b->returns) return fm_no_memory(b->arena, err);

@@ -6,10 +6,6 @@
 #include "expr/decimal.h"
 #include "expr/eval_internal.h"
 
-static bool is_interval(const fm_type *t)
-{
-    return t->id == FM_TYPE_INTERVAL_YM || t->id == FM_TYPE_INTERVAL_DT;
-}
 static bool is_datetime(const fm_type *t) { return t->id == FM_TYPE_DATE || fm_type_is_timestamp(t); }
 static bool is_float(const fm_type *t) { return t->id == FM_TYPE_F32 || t->id == FM_TYPE_F64; }
 
@@ -18,8 +14,8 @@ static bool is_float(const fm_type *t) { return t->id == FM_TYPE_F32 || t->id ==
 static bool exists_interval(const fm_type *from, const fm_type *to)
 {
     if (from->id == to->id) return true;
-    if (is_interval(from) && is_interval(to)) return false;
-    const fm_type *other = is_interval(from) ? to : from;
+    if (fm_type_is_interval(from) && fm_type_is_interval(to)) return false;
+    const fm_type *other = fm_type_is_interval(from) ? to : from;
     if (other->id == FM_TYPE_STRING) return true;
     return fm_type_is_integer(other) || other->id == FM_TYPE_DECIMAL; /* of the interval's last unit */
 }
@@ -36,7 +32,7 @@ bool fm_cast_exists(const fm_type *from, const fm_type *to, bool ansi)
 {
     if (from->id == FM_TYPE_NULL || to->id == FM_TYPE_STRING) return true;
     if (fm_type_is_nested(from) || fm_type_is_nested(to)) return exists_nested(from, to, ansi);
-    if (is_interval(from) || is_interval(to)) return exists_interval(from, to);
+    if (fm_type_is_interval(from) || fm_type_is_interval(to)) return exists_interval(from, to);
     if (fm_type_eq(from, to)) return true;
     switch (to->id) {
     case FM_TYPE_BINARY:
@@ -142,8 +138,8 @@ fm_status fm_cast_bad(fm_casting *c, int64_t i, fm_cast_fault fault)
     fm_strbuf value = {0}, from = {0}, to = {0};
     fm_status st;
     /* What is no interval, or does not fit one, is an error without ANSI, too. */
-    bool interval = fault == FM_CAST_MALFORMED && is_interval(c->to) && c->in->type->id == FM_TYPE_STRING;
-    bool always = interval || (fault != FM_CAST_MALFORMED && (is_interval(c->to) || is_interval(c->in->type)));
+    bool interval = fault == FM_CAST_MALFORMED && fm_type_is_interval(c->to) && c->in->type->id == FM_TYPE_STRING;
+    bool always = interval || (fault != FM_CAST_MALFORMED && (fm_type_is_interval(c->to) || fm_type_is_interval(c->in->type)));
     if (c->mode == FM_CAST_TRY || (c->mode == FM_CAST_LEGACY && !always)) return fm_cast_null(c, i);
     fm_type_sql(c->in->type, &from);
     fm_type_sql(c->to, &to);
@@ -186,7 +182,7 @@ static fm_status dispatch(fm_casting *c)
     const fm_type *from = c->in->type, *to = c->to;
     if (to->id == FM_TYPE_STRING) return fm_cast_to_string(c);
     if (from->id == FM_TYPE_STRING) return fm_cast_from_string(c);
-    if (is_interval(from) || is_interval(to) || is_datetime(from) || is_datetime(to))
+    if (fm_type_is_interval(from) || fm_type_is_interval(to) || is_datetime(from) || is_datetime(to))
         return fm_cast_time(c);
     if (to->id == FM_TYPE_DECIMAL) return fm_cast_to_decimal(c);
     if (from->id == FM_TYPE_DECIMAL) return fm_cast_from_decimal(c);

@@ -7,11 +7,6 @@
 #include "expr/decimal.h"
 #include "expr/time_parts.h"
 
-static bool is_interval(const fm_type *t)
-{
-    return t->id == FM_TYPE_INTERVAL_YM || t->id == FM_TYPE_INTERVAL_DT;
-}
-
 /* A number of any type but DATE and its kin, whole part. */
 static int64_t whole_lane(const fm_vec *v, int64_t i)
 {
@@ -213,9 +208,9 @@ static fm_status interval_to_number(fm_casting *c)
 fm_status fm_cast_time(fm_casting *c)
 {
     const fm_type *from = c->in->type, *to = c->to;
-    if (is_interval(from) && is_interval(to)) return interval_to_interval(c);
-    if (is_interval(to)) return number_to_interval(c);
-    if (is_interval(from)) return interval_to_number(c);
+    if (fm_type_is_interval(from) && fm_type_is_interval(to)) return interval_to_interval(c);
+    if (fm_type_is_interval(to)) return number_to_interval(c);
+    if (fm_type_is_interval(from)) return interval_to_number(c);
     if (from->id == FM_TYPE_DATE && !fm_type_is_timestamp(to)) {
         /* A date as a number or truth value, without ANSI: always null. */
         for (int64_t i = 0; i < c->in->len; i++) FM_TRY(fm_cast_null(c, i));

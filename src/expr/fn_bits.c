@@ -127,7 +127,7 @@ static fm_status shift_right_unsigned(fm_call *call, const fm_vec *args, fm_vec 
 static fm_status bind_shift(fm_bind *b, fm_error *err)
 {
     const fm_type *type = b->args[0]->type;
-    if (type->id != FM_TYPE_I64 && (fm_type_is_integer(type) || fm_type_is_numeric(type) || type->id == FM_TYPE_STRING || type->id == FM_TYPE_NULL))
+    if (type->id != FM_TYPE_I64 && (fm_type_is_numeric(type) || type->id == FM_TYPE_STRING || type->id == FM_TYPE_NULL))
         type = fm_type_i32();
     if (!fm_type_is_integer(type))
         return fm_fail_bind(b, err, "UNEXPECTED_INPUT_TYPE",

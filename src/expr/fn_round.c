@@ -20,18 +20,13 @@ static fm_status overflow(fm_call *call)
                    "Overflow. If necessary set \"spark.sql.ansi.enabled\" to \"false\" to bypass this error.");
 }
 
-static bool is_interval(const fm_type *t)
-{
-    return t->id == FM_TYPE_INTERVAL_DT || t->id == FM_TYPE_INTERVAL_YM;
-}
-
 /* Numbers, text that is one, and intervals. */
 static fm_status bind_number(fm_bind *b, fm_error *err)
 {
     const fm_type *type = b->args[0]->type;
     if (type->id == FM_TYPE_STRING || type->id == FM_TYPE_NULL) b->cast_args[0] = type = fm_type_f64();
     b->returns = type;
-    if (fm_type_is_numeric(type) || is_interval(type)) return FM_OK;
+    if (fm_type_is_numeric(type) || fm_type_is_interval(type)) return FM_OK;
     return fm_fail_bind(b, err, "UNEXPECTED_INPUT_TYPE",
                         "The first parameter requires the (\"NUMERIC\" or \"INTERVAL DAY TO SECOND\" or "
                         "\"INTERVAL YEAR TO MONTH\") type, however it has the type %s.",
@@ -41,7 +36,7 @@ static fm_status bind_number(fm_bind *b, fm_error *err)
 static fm_status bind_sign(fm_bind *b, fm_error *err)
 {
     FM_TRY(bind_number(b, err));
-    if (!is_interval(b->returns)) b->cast_args[0] = fm_type_f64();
+    if (!fm_type_is_interval(b->returns)) b->cast_args[0] = fm_type_f64();
     b->returns = fm_type_f64();
     return FM_OK;
 }
@@ -82,7 +77,7 @@ static fm_status abs_of(fm_call *call, const fm_vec *args, fm_vec *out)
             fm_vec_decimal_out(out)[i] = d < 0 ? -d : d;
         } else {
             fm_i128 n = read_int(x, i);
-            if (!write_int(out, i, n < 0 ? -n : n) && (call->ansi || is_interval(out->type))) return overflow(call);
+            if (!write_int(out, i, n < 0 ? -n : n) && (call->ansi || fm_type_is_interval(out->type))) return overflow(call);
         }
     }
     return FM_OK;
@@ -92,7 +87,7 @@ static fm_status sign_of(fm_call *call, const fm_vec *args, fm_vec *out)
 {
     (void)call;
     for (int32_t i = 0; i < out->len; i++) {
-        double x = is_interval(args[0].type) ? (double)read_int(&args[0], i) : fm_vec_f64(&args[0])[i];
+        double x = fm_type_is_interval(args[0].type) ? (double)read_int(&args[0], i) : fm_vec_f64(&args[0])[i];
         fm_vec_f64_out(out)[i] = x > 0 ? 1 : x < 0 ? -1 : x; /* keeps 0.0, -0.0 and NaN */
     }
     return FM_OK;

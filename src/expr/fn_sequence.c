@@ -14,7 +14,6 @@
 
 enum { ELEMENTS_MAX = 1 << 28 }; /* of one batch's arrays: 2 GB of BIGINT */
 
-static bool is_interval(const fm_type *t) { return t->id == FM_TYPE_INTERVAL_YM || t->id == FM_TYPE_INTERVAL_DT; }
 
 static bool is_time(const fm_type *t) { return t->id == FM_TYPE_DATE || fm_type_is_timestamp(t); }
 
@@ -24,17 +23,17 @@ static fm_status bind(fm_bind *b, fm_error *err)
     const fm_type *type = fm_type_common(b->arena, b->conf, b->args[0]->type, b->args[1]->type);
     bool fits;
 
-    if (type && step && !is_interval(step) && !is_time(type)) type = fm_type_common(b->arena, b->conf, type, step);
+    if (type && step && !fm_type_is_interval(step) && !is_time(type)) type = fm_type_common(b->arena, b->conf, type, step);
     if (type && type->id == FM_TYPE_NULL) type = fm_type_i32();
     fits = type && (fm_type_is_integer(type) || is_time(type));
-    if (fits && step && step->id != FM_TYPE_NULL) fits = is_time(type) == is_interval(step);
+    if (fits && step && step->id != FM_TYPE_NULL) fits = is_time(type) == fm_type_is_interval(step);
     if (!fits)
         return fm_fail_bind(b, err, "SEQUENCE_WRONG_INPUT_TYPES",
                             "`sequence` uses the wrong parameter type. The parameter type must conform to: 1. The start and "
                             "stop expressions must resolve to the same type. 2. If they are dates or timestamps, the step must "
                             "be an interval, else it must be of their integral type.", NULL, NULL);
     b->cast_args[0] = b->cast_args[1] = type;
-    if (step && !is_interval(step)) b->cast_args[2] = is_time(type) ? fm_type_simple(FM_TYPE_INTERVAL_DT) : type;
+    if (step && !fm_type_is_interval(step)) b->cast_args[2] = is_time(type) ? fm_type_simple(FM_TYPE_INTERVAL_DT) : type;
     b->returns = fm_type_list(b->arena, type, false);
     return b->returns ? FM_OK : fm_no_memory(b->arena, err);
 }
