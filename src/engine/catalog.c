@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "engine/memory_source.h"
-#include "engine/session_impl.h"
+#include "engine/tables.h"
 #include "expr/cast.h"
 #include "format/format.h"
 
@@ -51,7 +51,11 @@ static fm_status find(void *ctx, const fm_str *parts, int32_t n_parts, const fm_
         return direct_files(s, parts, s->arena, table, err);
     }
     fm_relation *r = n_parts <= 2 ? fm_session_find(s, parts[n_parts - 1]) : NULL;
-    if (!r) return n_parts <= 2 ? memory_table(s, parts[n_parts - 1], table, err) : FM_NOT_FOUND;
+    if (!r) {
+        fm_status st = n_parts <= 2 ? memory_table(s, parts[n_parts - 1], table, err) : FM_NOT_FOUND;
+        if (st == FM_NOT_FOUND && n_parts <= 2) st = fm_warehouse_find(s, parts[n_parts - 1], table, err);
+        return st;
+    }
     *view = r->view;
     *table = r->table;
     *table_is_stream = r->is_stream;

@@ -1,5 +1,5 @@
 /* engine/execute.c: statements that start no stream. */
-#include "engine/session_impl.h"
+#include "engine/tables.h"
 
 /* The last part of a name; "default.t" is t. Deeper names have no catalog to be in. */
 static fm_status single_name(const fm_plan *p, fm_str *out, fm_error *err)
@@ -39,11 +39,16 @@ static fm_status run_batch(fm_session *s, const fm_plan *plan, fm_result *r, fm_
     return st;
 }
 
-static fm_status create_table(fm_session *s, const fm_plan *p, fm_error *err)
+static fm_status create_table(fm_session *s, const fm_plan *p, fm_result *r, fm_error *err)
 {
     fm_table_def def = *p->table;
     const fm_source_type *type = fm_source_lookup(&s->source_env, def.format);
 
+    if (fm_str_eq(def.format, FM_STR("delta"))) return fm_session_create_delta(s, p, r, err);
+    if (p->n_children) {
+        return fm_fail_at(err, FM_UNSUPPORTED, "FLOODMARK_CREATE_TABLE_AS", p->pos.line, p->pos.column,
+                          "CREATE TABLE ... AS is for Delta tables: write USING delta. CREATE STREAMING TABLE ... AS writes a stream, CREATE VIEW ... AS names a query.");
+    }
     FM_TRY(single_name(p, &def.name, err));
     if (p->if_not_exists && fm_session_find(s, def.name)) return FM_OK;
     if (!type) {
@@ -89,7 +94,8 @@ static fm_status drop(fm_session *s, const fm_plan *p, fm_error *err)
     fm_str name;
 
     FM_TRY(single_name(p, &name, err));
-    return fm_session_drop(s, name, fm_str_eq_ci(p->what, FM_STR("VIEW")), p->if_exists, err);
+    bool is_view = fm_str_eq_ci(p->what, FM_STR("VIEW"));
+    return is_view ? fm_session_drop(s, name, true, p->if_exists, err) : fm_session_drop_table(s, name, p->if_exists, err);
 }
 
 static fm_status set(fm_session *s, const fm_plan *p, fm_result *r, fm_error *err)
@@ -107,10 +113,15 @@ static fm_status set(fm_session *s, const fm_plan *p, fm_result *r, fm_error *er
 static fm_status execute(fm_session *s, const fm_plan *p, fm_result *r, fm_error *err)
 {
     switch (p->kind) {
-    case FM_PLAN_CREATE_TABLE: return create_table(s, p, err);
+    case FM_PLAN_CREATE_TABLE: return create_table(s, p, r, err);
     case FM_PLAN_CREATE_VIEW: return create_view(s, p, err);
     case FM_PLAN_DROP: return drop(s, p, err);
     case FM_PLAN_SET: return set(s, p, r, err);
+    case FM_PLAN_INSERT: return fm_session_insert(s, p, r, err);
+    case FM_PLAN_UPDATE:
+    case FM_PLAN_DELETE:
+    case FM_PLAN_MERGE: return fm_session_change(s, p, r, err);
+    case FM_PLAN_MAINTAIN: return fm_session_maintain(s, p, r, err);
     case FM_PLAN_EXPLAIN:
     case FM_PLAN_SHOW:
     case FM_PLAN_DESCRIBE: return fm_session_show(s, p, r, err);

@@ -13,6 +13,7 @@ static const fm_setting settings[] = {
     {"floodmark.pinthreads", FM_SETTING_BOOL, "false", "Pins each worker to a core of its own."},
     {"floodmark.trigger", FM_SETTING_TEXT, "",
      "Trigger of a bare SELECT over a stream: an interval, 'once' or 'availableNow'; unset: as fast as possible."},
+    {"floodmark.warehouse", FM_SETTING_TEXT, "spark-warehouse", "Folder of Delta tables that are named without a LOCATION."},
     {"floodmark.workers", FM_SETTING_COUNT, "0", "Worker threads of a query; 0: one per core."},
     {"spark.sql.ansi.enabled", FM_SETTING_BOOL, "true",
      "Overflow, bad casts and bad indexes are errors; false: null or wrap-around."},

@@ -58,6 +58,11 @@ typedef enum fm_plan_kind {
     FM_PLAN_SET,            /* options: key, value; none: show all */
     FM_PLAN_EXPLAIN,        /* children[0]; explain_mode */
     FM_PLAN_SHOW,           /* show_what: TABLES, VIEWS, FUNCTIONS, STREAMS; pattern in name */
+    FM_PLAN_INSERT,         /* name: the table; children[0]: the query; column_names as written; all: OVERWRITE; by_name */
+    FM_PLAN_UPDATE,         /* children[0]: the table, under its alias; clauses[0] */
+    FM_PLAN_DELETE,         /* children[0]: the table, under its alias; clauses[0] */
+    FM_PLAN_MERGE,          /* children[0]: the table, children[1]: the source; exprs[0]: ON; clauses; outer: WITH SCHEMA EVOLUTION */
+    FM_PLAN_MAINTAIN,       /* name: the table; what: OPTIMIZE, VACUUM, RESTORE, HISTORY, DETAIL; options; exprs[0]: WHERE */
     FM_PLAN_DESCRIBE        /* name: a table or view; or children[0]: a query; or function: describe_function */
 } fm_plan_kind;
 
@@ -71,6 +76,20 @@ typedef enum fm_explain_mode {
     FM_EXPLAIN_EXTENDED, /* parsed, analyzed, optimized, physical */
     FM_EXPLAIN_FORMATTED
 } fm_explain_mode;
+
+/* WHEN ... THEN of MERGE; UPDATE and DELETE have one. */
+typedef enum fm_merge_when { FM_WHEN_MATCHED, FM_WHEN_NOT_MATCHED, FM_WHEN_NOT_MATCHED_BY_SOURCE } fm_merge_when;
+typedef enum fm_merge_action { FM_MERGE_UPDATE, FM_MERGE_DELETE, FM_MERGE_INSERT } fm_merge_action;
+typedef struct fm_merge_clause {
+    fm_merge_when when;
+    fm_merge_action action;
+    fm_expr *condition;         /* NULL: always */
+    bool star;                  /* UPDATE SET *, INSERT * */
+    fm_str *columns;            /* [n] of the table, last parts of their names */
+    fm_expr **values;           /* [n] */
+    int32_t n;
+    fm_pos pos;
+} fm_merge_clause;
 
 /* A column of a resolved node. */
 typedef struct fm_attr {
@@ -99,6 +118,9 @@ typedef struct fm_table_def {
     fm_str *partition_by;
     int32_t n_partition_by;
     fm_str comment;
+    fm_options properties;      /* TBLPROPERTIES */
+    const fm_str *default_sql;  /* [schema->n_fields] DEFAULT of the columns; no ptr: none. NULL: no column has one */
+    const fm_str *generated_sql; /* GENERATED ALWAYS AS, likewise */
     fm_pos pos;
 } fm_table_def;
 
@@ -199,6 +221,9 @@ struct fm_plan {
     int32_t position_id;        /* READ: its hidden STRING column "file:line", last in output; 0: not wanted */
     fm_explain_mode explain_mode;
     fm_str what;                /* SHOW, DROP, DESCRIBE: "TABLES", "VIEW", "FUNCTION" */
+    fm_merge_clause *clauses;   /* MERGE, UPDATE, DELETE */
+    int32_t n_clauses;
+    bool by_name;               /* INSERT ... BY NAME */
     fm_str sql;                 /* commands: the statement's text */
     int32_t depth, nodes;       /* as parsed, of plans and expressions below: as in fm_expr */
 };

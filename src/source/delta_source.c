@@ -9,7 +9,7 @@
 
 const char *const fm_delta_source_options[] = {
     "path", "versionAsOf", "timestampAsOf", "startingVersion", "startingTimestamp", "ignoreDeletes", "ignoreChanges", "skipChangeCommits",
-    "maxFilesPerTrigger", "maxBytesPerTrigger", "failOnDataLoss", NULL};
+    "maxFilesPerTrigger", "maxBytesPerTrigger", "failOnDataLoss", "floodmarkRows", NULL};
 
 /* ---- Schema ------------------------------------------------------------------------------------------------------- */
 
@@ -47,6 +47,20 @@ fm_status fm_delta_travel(const fm_source_env *env, const fm_delta_log *log, con
     return fm_delta_version_at(log, us / 1000, false, version, err);
 }
 
+/* Two more columns, where a row is, for who changes rows. */
+static fm_status add_row_columns(fm_arena *arena, const fm_type **type, fm_error *err)
+{
+    int32_t n = (*type)->n_fields;
+    fm_field *fields = fm_arena_array(arena, fm_field, n + 2);
+
+    if (!fields) return fm_no_memory(arena, err);
+    for (int32_t i = 0; i < n; i++) fields[i] = (*type)->fields[i];
+    fields[n] = (fm_field){FM_STR(FM_DELTA_FILE_COLUMN), fm_type_string(), true};
+    fields[n + 1] = (fm_field){FM_STR(FM_DELTA_ROW_COLUMN), fm_type_i64(), true};
+    *type = fm_type_struct(arena, fields, n + 2);
+    return *type ? FM_OK : fm_no_memory(arena, err);
+}
+
 static fm_status delta_schema(const fm_source_env *env, const fm_table_def *table, bool is_stream, fm_arena *arena, const fm_type **out, fm_error *err)
 {
     fm_delta_log log;
@@ -62,10 +76,14 @@ static fm_status delta_schema(const fm_source_env *env, const fm_table_def *tabl
     if (st != FM_OK) return st;
     *out = fm_type_copy(arena, snapshot->schema->type);
     fm_delta_snapshot_free(snapshot);
-    return *out ? FM_OK : fm_no_memory(arena, err);
+    if (!*out) return fm_no_memory(arena, err);
+    return fm_options_find(&table->options, "floodmarkRows") ? add_row_columns(arena, out, err) : FM_OK;
 }
 
 /* ---- Opening ------------------------------------------------------------------------------------------------------- */
+
+/* In table_columns: nulls, and the two columns of where a row is. */
+enum { COLUMN_NONE = -1, COLUMN_FILE = -2, COLUMN_ROW = -3 };
 
 static fm_status changed(const fm_delta_source *s, fm_str column, fm_error *err)
 {
@@ -88,6 +106,9 @@ static fm_status find_columns(fm_delta_source *s, const fm_source_spec *spec, fm
         const fm_field *f = &spec->schema->fields[spec->wanted[i]];
         int32_t c = s->snapshot ? fm_delta_schema_find(s->snapshot->schema->type, f->name) : -1;
         fields[i] = *f;
+        if (s->has_rows && fm_str_eq(f->name, FM_STR(FM_DELTA_FILE_COLUMN))) c = COLUMN_FILE;
+        if (s->has_rows && fm_str_eq(f->name, FM_STR(FM_DELTA_ROW_COLUMN))) c = COLUMN_ROW;
+        s->want_row |= c == COLUMN_ROW;
         s->table_columns[i] = c;
         if (c < 0) continue;
         if (!fm_type_eq(f->type, s->snapshot->schema->type->fields[c].type)) return changed(s, f->name, err);
@@ -103,7 +124,8 @@ static fm_status open_source(fm_delta_source *s, const fm_source_spec *spec, fm_
     int64_t version = -1;
 
     FM_TRY(open_log(&s->env, spec->table, s->arena, &s->log, err));
-    s->want_position = spec->want_position;
+    s->want_position = s->want_row = spec->want_position;
+    s->has_rows = fm_options_find(&spec->table->options, "floodmarkRows") != NULL;
     s->is_stream = spec->metadata_dir != NULL;
     FM_TRY(fm_delta_travel(&s->env, &s->log, &spec->table->options, &version, err));
     fm_status st = fm_delta_snapshot_load(&s->log, version, &s->snapshot, err);
@@ -225,7 +247,7 @@ static fm_status reader_open(fm_source *source, fm_arena *arena, fm_split_reader
     fm_delta_source *s = (fm_delta_source *)source;
     delta_reader *r = calloc(1, sizeof *r);
     fm_delta_scan_spec spec = {.log = &s->log, .schema = s->snapshot->schema, .wanted = s->scan_columns, .n_wanted = s->n_scan,
-                               .want_row = s->want_position, .zone = s->env.conf->zone};
+                               .want_row = s->want_row, .zone = s->env.conf->zone};
 
     *out = NULL;
     if (!r) return fm_no_memory(NULL, err);
@@ -249,6 +271,13 @@ static fm_status position_column(delta_reader *r, const fm_vec *rows, int32_t n,
     return FM_OK;
 }
 
+static fm_status file_column(delta_reader *r, int32_t n, fm_vec *out, fm_error *err)
+{
+    FM_TRY(fm_vec_init(out, fm_type_string(), n, r->scratch, err));
+    for (int32_t i = 0; i < n; i++) fm_vec_view_out(out)[i] = fm_view_of(r->file->path.ptr, r->file->path.len);
+    return FM_OK;
+}
+
 /* Puts columns that the table has not, and positions, beside those of the scan. */
 static fm_status push_full(void *ctx, const fm_batch *in, fm_error *err)
 {
@@ -262,6 +291,8 @@ static fm_status push_full(void *ctx, const fm_batch *in, fm_error *err)
     if (!columns) return fm_no_memory(r->scratch, err);
     for (int32_t i = 0; i < s->n_wanted; i++) {
         if (s->table_columns[i] >= 0) columns[i] = in->columns[at++];
+        else if (s->table_columns[i] == COLUMN_ROW) columns[i] = in->columns[s->n_scan];
+        else if (s->table_columns[i] == COLUMN_FILE) FM_TRY(file_column(r, in->rows, &columns[i], err));
         else FM_TRY(fm_vec_nulls(&columns[i], s->out_schema->fields[i].type, in->rows, r->scratch, err));
     }
     if (s->want_position) FM_TRY(position_column(r, &in->columns[s->n_scan], in->rows, &columns[s->n_wanted], err));

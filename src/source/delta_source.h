@@ -9,6 +9,11 @@
 #include "table/delta/delta_scan.h"
 #include "table/delta/delta_snapshot.h"
 
+/* Columns that the option floodmarkRows adds: the data file a row is in, as the log names it, and its place there. For statements
+ * that change rows; no user's column. */
+#define FM_DELTA_FILE_COLUMN "__floodmark_file"
+#define FM_DELTA_ROW_COLUMN "__floodmark_row"
+
 /* A place in the log. Rule: Delta's DeltaSourceOffset. `index` is that of the last file taken of a version; BASE: none yet. */
 enum { FM_DELTA_BASE_INDEX = -100 };
 typedef struct fm_delta_place {
@@ -26,7 +31,8 @@ typedef struct fm_delta_source {
     int32_t *table_columns;      /* [n_wanted] columns of the table; -1: it has none of that name: nulls */
     int32_t *scan_columns;       /* [n_scan] those of the table, in order */
     int32_t n_wanted, n_scan;
-    bool want_position;
+    bool want_position, want_row; /* want_row: the scan gives the place of each row */
+    bool has_rows;               /* option floodmarkRows: the table has the two columns below */
     /* a stream: */
     bool is_stream;
     fm_str table_id;

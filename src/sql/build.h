@@ -27,11 +27,22 @@ typedef struct fm_create {
 typedef struct fm_column {
     fm_token name, type;
     bool not_null;
+    fm_str default_sql, generated_sql;
 } fm_column;
 typedef struct fm_columns {
     fm_field *items;
     int32_t n, cap;
+    fm_str *default_sql, *generated_sql; /* [FM_SCHEMA_FIELDS_MAX], made with the first; NULL: none */
 } fm_columns;
+typedef struct fm_merge_clauses {
+    fm_merge_clause *items;
+    int32_t n, cap;
+} fm_merge_clauses;
+typedef struct fm_assignments {
+    fm_names columns;
+    fm_exprs values;
+    bool star;
+} fm_assignments;
 typedef enum fm_clause {
     FM_CLAUSE_USING,
     FM_CLAUSE_OPTIONS,
@@ -43,7 +54,7 @@ typedef enum fm_clause {
 typedef struct fm_clauses {
     uint32_t given; /* bits by fm_clause */
     fm_str format, comment;
-    fm_options options;
+    fm_options options, properties;
     fm_names partition_by;
 } fm_clauses;
 typedef struct fm_ctes {
@@ -226,5 +237,23 @@ fm_plan *fm_build_drop(fm_parse *p, const fm_token *at, const char *what, bool i
 fm_plan *fm_build_show(fm_parse *p, const fm_token *at, const char *what, const fm_token *pattern);
 fm_plan *fm_build_show_columns(fm_parse *p, const fm_token *at, fm_names table);
 fm_plan *fm_build_describe(fm_parse *p, const fm_token *at, const char *what, fm_names name, fm_plan *query);
+
+/* ---- Statements that write tables (build_write.c) */
+void fm_build_add_properties(fm_parse *p, fm_clauses *clauses, const fm_options *options);
+/* The text of an expression, as it stands. */
+fm_str fm_build_text_of(fm_parse *p, const fm_expr *e);
+fm_plan *fm_build_insert(fm_parse *p, const fm_token *at, bool overwrite, fm_names name, fm_names columns, bool by_name, fm_plan *query);
+fm_plan *fm_build_target(fm_parse *p, fm_names name, fm_alias_clause alias);
+fm_plan *fm_build_update(fm_parse *p, const fm_token *at, fm_plan *target, fm_assignments set, fm_expr *where);
+fm_plan *fm_build_delete(fm_parse *p, const fm_token *at, fm_plan *target, fm_expr *where);
+fm_plan *fm_build_merge(fm_parse *p, const fm_token *at, bool evolve, fm_plan *target, fm_plan *source, fm_expr *on, fm_merge_clauses *clauses);
+fm_merge_clauses *fm_build_merge_clause(fm_parse *p, fm_merge_clauses *list, fm_merge_clause clause);
+fm_merge_clause fm_build_clause_of(const fm_token *at, fm_merge_when when, fm_expr *condition, fm_merge_action action, fm_assignments set);
+fm_assignments fm_build_assignment(fm_parse *p, fm_assignments list, fm_names column, fm_expr *value);
+fm_assignments fm_build_insert_list(fm_parse *p, fm_names columns, fm_exprs values, const fm_token *at);
+fm_plan *fm_build_maintain(fm_parse *p, const fm_token *at, const char *what, fm_names name, fm_options *options, fm_expr *where);
+fm_options *fm_build_maintain_option(fm_parse *p, fm_options *list, const char *key, const fm_token *value);
+fm_names fm_build_last_name(fm_parse *p, fm_names list, fm_names name);
+fm_names fm_build_path(fm_parse *p, const fm_token *path);
 
 #endif

@@ -24,6 +24,21 @@ fm_plan *fm_build_explain(fm_parse *p, const fm_token *at, fm_explain_mode mode,
 
 /* ---- CREATE TABLE ---------------------------------------------------------------------------------------------------- */
 
+/* DEFAULT and GENERATED of a column, beside it. */
+static bool add_column_sql(fm_parse *p, fm_columns *list, const fm_column *column)
+{
+    if (!column->default_sql.ptr && !column->generated_sql.ptr) return true;
+    if (!list->default_sql) list->default_sql = fm_arena_array(p->arena, fm_str, FM_SCHEMA_FIELDS_MAX);
+    if (!list->generated_sql) list->generated_sql = fm_arena_array(p->arena, fm_str, FM_SCHEMA_FIELDS_MAX);
+    if (!list->default_sql || !list->generated_sql) {
+        fm_parse_no_memory(p);
+        return false;
+    }
+    list->default_sql[list->n] = column->default_sql;
+    list->generated_sql[list->n] = column->generated_sql;
+    return true;
+}
+
 fm_columns *fm_build_column(fm_parse *p, fm_columns *list, fm_column column)
 {
     fm_error why = FM_ERROR_INIT;
@@ -45,6 +60,7 @@ fm_columns *fm_build_column(fm_parse *p, fm_columns *list, fm_column column)
         return list;
     }
     list->items = items;
+    if (!add_column_sql(p, list, &column)) return list;
     list->items[list->n++] = (fm_field){.name = column.name.text, .type = type, .nullable = !column.not_null};
     return list;
 }
@@ -174,6 +190,9 @@ static fm_plan *create_table(fm_parse *p, fm_plan_kind kind, const fm_create *cr
     def->partition_by = clauses->partition_by.items;
     def->n_partition_by = clauses->partition_by.n;
     def->comment = clauses->comment;
+    def->properties = clauses->properties;
+    if (columns) def->default_sql = columns->default_sql;
+    if (columns) def->generated_sql = columns->generated_sql;
     def->pos = create->at.pos;
     if (columns) def->schema = fm_type_struct(p->arena, columns->items, columns->n);
     if (columns && !def->schema) fm_parse_no_memory(p);
@@ -190,11 +209,7 @@ fm_plan *fm_build_create_table(fm_parse *p, fm_create create, bool temporary, bo
                                fm_plan *query)
 {
     if (create.refresh) fm_parse_fail(p, create.at.pos, FM_INVALID, "PARSE_SYNTAX_ERROR", "OR REFRESH is for CREATE STREAMING TABLE: write CREATE OR REPLACE.");
-    if (query) {
-        fm_parse_fail(p, query->pos, FM_UNSUPPORTED, "FLOODMARK_CREATE_TABLE_AS",
-                      "CREATE TABLE ... AS is not available: CREATE STREAMING TABLE ... AS writes a stream, CREATE VIEW ... AS names a query.");
-    }
-    fm_plan *node = create_table(p, FM_PLAN_CREATE_TABLE, &create, if_not_exists, name, columns, clauses, NULL);
+    fm_plan *node = create_table(p, FM_PLAN_CREATE_TABLE, &create, if_not_exists, name, columns, clauses, query);
     if (node) node->temporary = temporary;
     return node;
 }

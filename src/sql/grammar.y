@@ -115,13 +115,14 @@ column_list(L) ::= column_list(M) COMMA column(C). { L = fm_build_column(p, M, C
 column(C) ::= id(N) TYPE(T). { C = (fm_column){.name = N, .type = T}; }
 column(C) ::= column(D) NOT_NULL. { C = D; C.not_null = true; }
 column(C) ::= column(D) COMMENT STRING. { C = D; }
-column(C) ::= column(D) DEFAULT expr. { C = D; }
+column(C) ::= column(D) DEFAULT expr(E). { C = D; C.default_sql = fm_build_text_of(p, E); }
+column(C) ::= column(D) GENERATED_AS LPAREN expr(E) RPAREN. { C = D; C.generated_sql = fm_build_text_of(p, E); }
 
 %type clauses { fm_clauses * }
 clauses(D) ::= . { D = fm_build_clauses(p); }
 clauses(D) ::= clauses(E) USING(T) name(F). { D = fm_build_clause(p, E, FM_CLAUSE_USING, &T); fm_build_provider(p, D, F); }
 clauses(D) ::= clauses(E) OPTIONS(T) LPAREN options(O) RPAREN. { D = fm_build_clause(p, E, FM_CLAUSE_OPTIONS, &T); fm_build_add_options(p, D, O); }
-clauses(D) ::= clauses(E) TBLPROPERTIES(T) LPAREN options RPAREN. { D = fm_build_clause(p, E, FM_CLAUSE_TBLPROPERTIES, &T); }
+clauses(D) ::= clauses(E) TBLPROPERTIES(T) LPAREN options(O) RPAREN. { D = fm_build_clause(p, E, FM_CLAUSE_TBLPROPERTIES, &T); fm_build_add_properties(p, D, O); }
 clauses(D) ::= clauses(E) PARTITIONED(T) BY LPAREN name_list(N) RPAREN. { D = fm_build_clause(p, E, FM_CLAUSE_PARTITIONED, &T); D->partition_by = N; }
 clauses(D) ::= clauses(E) COMMENT(T) STRING(C). { D = fm_build_clause(p, E, FM_CLAUSE_COMMENT, &T); D->comment = C.text; }
 clauses(D) ::= clauses(E) LOCATION(T) STRING(L). { D = fm_build_clause(p, E, FM_CLAUSE_LOCATION, &T); fm_build_add_location(p, D, &L); }
@@ -171,9 +172,82 @@ statement(S) ::= describe(T) TABLE any_extended name(N). { S = fm_build_describe
 statement(S) ::= describe(T) any_extended name(N). { S = fm_build_describe(p, &T, "TABLE", N, NULL); }
 statement(S) ::= describe(T) QUERY query(Q). { S = fm_build_describe(p, &T, "QUERY", (fm_names){0}, Q); }
 statement(S) ::= DESCRIBE_QUERY(T) query(Q). { S = fm_build_describe(p, &T, "QUERY", (fm_names){0}, Q); }
+statement(S) ::= describe(T) HISTORY table_ref(N). { S = fm_build_maintain(p, &T, "HISTORY", N, NULL, NULL); }
+statement(S) ::= describe(T) DETAIL table_ref(N). { S = fm_build_maintain(p, &T, "DETAIL", N, NULL, NULL); }
 any_extended ::= .
 any_extended ::= EXTENDED.
 any_extended ::= FORMATTED.
+
+/* ---- Tables that are written: the words of these statements are settled in settle_write.c ---- */
+%type table_ref { fm_names }
+table_ref(N) ::= name(M). { N = M; }
+table_ref(N) ::= STRING(T). { N = fm_build_path(p, &T); }
+statement(S) ::= INSERT(T) into(W) insert_table name(N) insert_columns(L) by_name(B) query(Q). { S = fm_build_insert(p, &T, W, N, L, B, Q); }
+%type into { int }
+into(W) ::= INTO. { W = 0; }
+into(W) ::= OVERWRITE. { W = 1; }
+insert_table ::= .
+insert_table ::= TABLE.
+%type insert_columns { fm_names }
+insert_columns(L) ::= . { L = (fm_names){0}; }
+insert_columns(L) ::= COLUMNS_LPAREN name_list(N) RPAREN. { L = N; }
+%type by_name { int }
+by_name(B) ::= . { B = 0; }
+by_name(B) ::= BY_NAME. { B = 1; }
+%type target { fm_plan * }
+target(R) ::= name(N) alias(A). { R = fm_build_target(p, N, A); }
+statement(S) ::= UPDATE(T) target(R) SET_WORD assignments(L) where(W). { S = fm_build_update(p, &T, R, L, W); }
+statement(S) ::= DELETE(T) FROM target(R) where(W). { S = fm_build_delete(p, &T, R, W); }
+statement(S) ::= MERGE(T) evolution(E) INTO target(R) USING relation_primary(Q) ON expr(C) merge_clauses(L). { S = fm_build_merge(p, &T, E, R, Q, C, L); }
+%type evolution { int }
+evolution(E) ::= . { E = 0; }
+evolution(E) ::= SCHEMA_EVOLUTION. { E = 1; }
+%type assignments { fm_assignments }
+assignments(L) ::= name(N) EQ expr(E). [NUMBER_ALONE] { L = fm_build_assignment(p, (fm_assignments){0}, N, E); }
+assignments(L) ::= assignments(M) COMMA name(N) EQ expr(E). [NUMBER_ALONE] { L = fm_build_assignment(p, M, N, E); }
+%type merge_clauses { fm_merge_clauses * }
+%type merge_clause { fm_merge_clause }
+merge_clauses(L) ::= merge_clause(C). { L = fm_build_merge_clause(p, NULL, C); }
+merge_clauses(L) ::= merge_clauses(M) merge_clause(C). { L = fm_build_merge_clause(p, M, C); }
+merge_clause(C) ::= WHEN(T) MATCHED and_condition(E) THEN UPDATE SET_WORD update_set(S). { C = fm_build_clause_of(&T, FM_WHEN_MATCHED, E, FM_MERGE_UPDATE, S); }
+merge_clause(C) ::= WHEN(T) MATCHED and_condition(E) THEN DELETE. { C = fm_build_clause_of(&T, FM_WHEN_MATCHED, E, FM_MERGE_DELETE, (fm_assignments){0}); }
+merge_clause(C) ::= WHEN(T) NOT_MATCHED and_condition(E) THEN INSERT insert_set(S). { C = fm_build_clause_of(&T, FM_WHEN_NOT_MATCHED, E, FM_MERGE_INSERT, S); }
+merge_clause(C) ::= WHEN(T) NOT_MATCHED_BY_SOURCE and_condition(E) THEN UPDATE SET_WORD update_set(S). {
+    C = fm_build_clause_of(&T, FM_WHEN_NOT_MATCHED_BY_SOURCE, E, FM_MERGE_UPDATE, S);
+}
+merge_clause(C) ::= WHEN(T) NOT_MATCHED_BY_SOURCE and_condition(E) THEN DELETE. {
+    C = fm_build_clause_of(&T, FM_WHEN_NOT_MATCHED_BY_SOURCE, E, FM_MERGE_DELETE, (fm_assignments){0});
+}
+and_condition(E) ::= . { E = NULL; }
+and_condition(E) ::= AND expr(X). { E = X; }
+%type update_set { fm_assignments }
+update_set(S) ::= assignments(L). { S = L; }
+update_set(S) ::= STAR. { S = (fm_assignments){.star = true}; }
+%type insert_set { fm_assignments }
+insert_set(S) ::= STAR. { S = (fm_assignments){.star = true}; }
+insert_set(S) ::= COLUMNS_LPAREN(T) name_path_list(N) RPAREN VALUES LPAREN expr_list(L) RPAREN. { S = fm_build_insert_list(p, N, L, &T); }
+%type name_path_list { fm_names }
+name_path_list(L) ::= name(N). { L = fm_build_last_name(p, (fm_names){0}, N); }
+name_path_list(L) ::= name_path_list(M) COMMA name(N). { L = fm_build_last_name(p, M, N); }
+statement(S) ::= OPTIMIZE(T) table_ref(N) where(W). { S = fm_build_maintain(p, &T, "OPTIMIZE", N, NULL, W); }
+statement(S) ::= VACUUM(T) table_ref(N) retain(R) dry_run(D). {
+    S = fm_build_maintain(p, &T, "VACUUM", N, D.kind ? fm_build_maintain_option(p, R, "dryRun", &D) : R, NULL);
+}
+%type retain { fm_options * }
+retain(R) ::= . { R = NULL; }
+retain(R) ::= RETAIN scalar(V) HOURS. { R = fm_build_maintain_option(p, NULL, "retain", &V); }
+%type dry_run { fm_token }
+dry_run(D) ::= . { D = (fm_token){0}; }
+dry_run(D) ::= DRY_RUN(T). { D = T; }
+statement(S) ::= RESTORE(T) insert_table table_ref(N) restore_to travel(V). { S = fm_build_maintain(p, &T, "RESTORE", N, V, NULL); }
+restore_to ::= .
+restore_to ::= TO_WORD.
+%type travel { fm_options * }
+travel(O) ::= VERSION_AS_OF scalar(V). { O = fm_build_maintain_option(p, NULL, "versionAsOf", &V); }
+travel(O) ::= TIMESTAMP_AS_OF travel_time(V). { O = fm_build_maintain_option(p, NULL, "timestampAsOf", &V); }
+%type travel_time { fm_token }
+travel_time(V) ::= STRING(S). { V = S; }
+travel_time(V) ::= TYPED STRING(S). { V = S; }
 
 /* ---- Queries ---- */
 %type query { fm_plan * }
@@ -290,6 +364,7 @@ join_condition(C) ::= USING LPAREN name_list(N) RPAREN. { C = (fm_join_cond){.us
 %type relation_base { fm_plan * }
 relation_primary(R) ::= relation_base(B) sample(S) watermark(W) alias(A). { R = fm_build_relation(p, B, S, W, A); }
 relation_base(R) ::= name(N) with_options(O). { R = fm_build_table(p, N, false, O); }
+relation_base(R) ::= name(N) travel(V). { R = fm_build_table(p, N, false, V); }
 relation_base(R) ::= STREAM name(N) with_options(O). { R = fm_build_table(p, N, true, O); }
 relation_base(R) ::= STREAM LPAREN name(N) RPAREN with_options(O). { R = fm_build_table(p, N, true, O); }
 relation_base(R) ::= name(N) LPAREN arguments(L) RPAREN. { R = fm_build_table_function(p, N, L, false); }

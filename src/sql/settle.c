@@ -342,9 +342,6 @@ static fm_status refuse_missing(const fm_settling *s, int32_t i)
     if (word_at(s, i, "RECURSIVE") && before == FM_TK_WITH && begins_name(s, i + 1)) {
         return refuse(s, i, "FLOODMARK_RECURSION", "WITH RECURSIVE is not available.");
     }
-    if (next == FM_TK_AS && kind_at(s, i + 2) == FM_TK_OF && (word_at(s, i, "VERSION") || word_at(s, i, "TIMESTAMP"))) {
-        return refuse(s, i, "FLOODMARK_TIME_TRAVEL", "Earlier versions of a table (VERSION AS OF, TIMESTAMP AS OF) are not available.");
-    }
     bool lateral = fm_token_is_word(fm_settle_peek(s, i), "LATERAL") && next != FM_TK_VIEW && (before == FM_TK_COMMA || before == FM_TK_JOIN || before == FM_TK_FROM) &&
                    (next == FM_TK_LPAREN || (begins_name(s, i + 1) && is_call(s, i + 1)));
     if (lateral) return refuse(s, i, "FLOODMARK_LATERAL", "LATERAL sub-queries and functions are not available: write LATERAL VIEW explode(...) t AS x.");
@@ -383,6 +380,7 @@ static fm_status settle_token(fm_settling *s, int32_t i)
         t->kind = FM_TK_ID;
         return FM_OK;
     }
+    if (fm_settle_travel(s, i)) return FM_OK;
     FM_TRY(refuse_missing(s, i));
     if (t->kind == FM_TK_ID) return settle_name(s, i);
     if (t->kind == FM_TK_INTERVAL) return fm_settle_interval(s, i);
@@ -400,6 +398,7 @@ static fm_status settle_token(fm_settling *s, int32_t i)
 fm_status fm_settle(fm_settling *s)
 {
     FM_TRY(fm_settle_columns(s));
+    fm_settle_write(s);
     for (int32_t i = 0; i < s->tokens->n; i++) {
         if (begins_options(s, i)) i = settle_options(s, i);
         else if (s->tokens->items[i].kind != FM_TOKEN_TAKEN) FM_TRY(settle_token(s, i));

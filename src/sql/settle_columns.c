@@ -46,9 +46,15 @@ static fm_status column_rest(fm_settling *s, int32_t i, int32_t close, int32_t *
         const fm_token *t = fm_settle_peek(s, i);
         if (t->kind == FM_TK_LPAREN) i = s->match[i];
         if (t->kind == FM_TK_NOT && kind_at(s, i + 1) == FM_TK_NULL) fm_settle_join(s, i, i + 1, FM_TK_NOT_NULL);
+        bool generated = fm_token_is_word(t, "GENERATED") && fm_token_is_word(fm_settle_peek(s, i + 1), "ALWAYS") && kind_at(s, i + 2) == FM_TK_AS && kind_at(s, i + 3) == FM_TK_LPAREN;
+        if (generated) {
+            fm_settle_join(s, i, i + 2, FM_TK_GENERATED_AS);
+            i = s->match[i + 3];
+            continue;
+        }
         if (fm_token_is_word(t, "GENERATED") || fm_token_is_word(t, "PRIMARY")) {
             return fm_settle_fail(s, t->pos, FM_UNSUPPORTED, "FLOODMARK_COLUMN_CONSTRAINT",
-                                  "Generated columns and keys are not available. A column is: name type [NOT NULL] [COMMENT 'text'] [DEFAULT value].");
+                                  "Keys and identity columns are not available. A column is: name type [NOT NULL] [COMMENT 'text'] [DEFAULT value] [GENERATED ALWAYS AS (value)].");
         }
     }
     *end = i;

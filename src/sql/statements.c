@@ -17,8 +17,8 @@ static bool word_is(const fm_tokens *tokens, int32_t i, const char *word)
 static fm_status refuse(fm_str text, fm_pos pos, const char *name, const char *more, fm_error *err)
 {
     return fm_sql_fail(text, pos, err, FM_UNSUPPORTED, "FLOODMARK_STATEMENT",
-                       "%s is not available. There are queries, CREATE TABLE, CREATE VIEW, CREATE STREAMING TABLE, DROP, SET, RESET, EXPLAIN, SHOW and "
-                       "DESCRIBE.%s",
+                       "%s is not available. There are queries, CREATE TABLE, CREATE VIEW, CREATE STREAMING TABLE, DROP, INSERT, UPDATE, DELETE, MERGE, OPTIMIZE, VACUUM, "
+                       "RESTORE, SET, RESET, EXPLAIN, SHOW and DESCRIBE.%s",
                        name, more);
 }
 
@@ -44,11 +44,9 @@ fm_status fm_statement_check(fm_str text, const fm_tokens *tokens, fm_error *err
     static const struct {
         const char *word, *more;
     } refused[] = {
-        {"INSERT", " A stream is written by CREATE STREAMING TABLE ... AS SELECT ... FROM STREAM ... ."}, {"MERGE", ""}, {"UPDATE", ""}, {"DELETE", ""},
         {"ALTER", ""}, {"TRUNCATE", ""}, {"CACHE", ""}, {"UNCACHE", ""}, {"CLEAR", ""}, {"REFRESH", ""}, {"ANALYZE", ""}, {"USE", ""}, {"CALL", ""},
         {"DECLARE", ""}, {"EXECUTE", ""}, {"BEGIN", ""}, {"GRANT", ""}, {"REVOKE", ""}, {"LOAD", ""}, {"MSCK", ""}, {"REPAIR", ""}, {"ADD", ""},
-        {"LIST", ""}, {"EXPORT", ""}, {"IMPORT", ""}, {"LOCK", ""}, {"UNLOCK", ""}, {"START", ""}, {"COMMIT", ""}, {"ROLLBACK", ""}, {"VACUUM", ""},
-        {"OPTIMIZE", ""}, {"COPY", ""},
+        {"LIST", ""}, {"EXPORT", ""}, {"IMPORT", ""}, {"LOCK", ""}, {"UNLOCK", ""}, {"START", ""}, {"COMMIT", ""}, {"ROLLBACK", ""}, {"COPY", ""},
     };
     static const char *const verbs[] = {"CREATE", "DROP", "SHOW"};
     char name[64];

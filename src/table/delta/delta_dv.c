@@ -72,7 +72,7 @@ static void put_big_u32(fm_strbuf *out, uint32_t x)
 /* ---- Files ---------------------------------------------------------------------------------------------------- */
 
 /* <root>/<prefix>/deletion_vector_<uuid>.bin */
-static fm_status path_of(const fm_delta_log *log, const fm_delta_dv *dv, fm_arena *arena, fm_str *out, fm_error *err)
+fm_status fm_delta_dv_path(const fm_delta_log *log, const fm_delta_dv *dv, fm_arena *arena, fm_str *out, fm_error *err)
 {
     fm_strbuf uuid = {0};
     unsigned char b[16];
@@ -120,7 +120,7 @@ static fm_status load_bytes(const fm_delta_log *log, const fm_delta_dv *dv, fm_a
         if (!ok) return damaged("it is not Z85 of its size", err);
         return out->ptr ? FM_OK : fm_no_memory(arena, err);
     }
-    FM_TRY(path_of(log, dv, arena, &path, err));
+    FM_TRY(fm_delta_dv_path(log, dv, arena, &path, err));
     FM_TRY(fm_file_open(log->fs, path.ptr, FM_OPEN_READ, &file, err));
     fm_status st = read_bytes(file, dv, arena, out, err);
     fm_file_close(file, NULL);
@@ -161,7 +161,7 @@ fm_status fm_delta_dv_write(const fm_delta_log *log, const fm_delta_rows *sets, 
     fm_status st = id.ptr && fm_strbuf_ok(&text) && fm_strbuf_ok(&one) ? FM_OK : fm_no_memory(NULL, err);
     fm_str path;
     if (st == FM_OK && text.len > DV_SIZE_MAX) st = fm_fail(err, FM_LIMIT, "FLOODMARK_LIMIT", "A file of deletion vectors larger than %d bytes.", DV_SIZE_MAX);
-    if (st == FM_OK) st = path_of(log, &(fm_delta_dv){.storage = 'u', .path = id}, arena, &path, err);
+    if (st == FM_OK) st = fm_delta_dv_path(log, &(fm_delta_dv){.storage = 'u', .path = id}, arena, &path, err);
     if (st == FM_OK) st = fm_fs_write_atomic(log->fs, path.ptr, fm_strbuf_str(&text), false, err);
     fm_strbuf_fini(&text);
     fm_strbuf_fini(&name);

@@ -22,6 +22,9 @@ fm_status fm_delta_dv_read(const fm_delta_log *log, const fm_delta_dv *dv, int64
 /* Writes vectors into one new file in the table's folder, synced, and sets dvs[n], in arena. */
 fm_status fm_delta_dv_write(const fm_delta_log *log, const fm_delta_rows *sets, int32_t n, fm_arena *arena, fm_delta_dv *dvs, fm_error *err);
 
+/* Where the file of a vector lies (storage 'u' and 'p'), NUL-terminated in arena. */
+fm_status fm_delta_dv_path(const fm_delta_log *log, const fm_delta_dv *dv, fm_arena *arena, fm_str *out, fm_error *err);
+
 /* Bytes <-> set, for tests: what stands between length and CRC. */
 void fm_delta_rows_encode(const fm_delta_rows *set, fm_strbuf *out);
 fm_status fm_delta_rows_decode(fm_str bytes, fm_delta_rows *set, fm_error *err); /* set->bits zeroed, set->rows given */

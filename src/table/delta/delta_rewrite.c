@@ -93,16 +93,28 @@ static fm_status mark_gone(fm_delta_rewrite *rw, const fm_delta_file *file, cons
     return FM_OK;
 }
 
-fm_status fm_delta_rewrite_file(fm_delta_rewrite *rw, const fm_delta_file *file, const fm_delta_rows *hits, fm_error *err)
+static fm_status remove_file(fm_delta_rewrite *rw, const fm_delta_file *file)
 {
     fm_delta_file *removed = &rw->removes[rw->n_removes];
 
-    if (hits->gone == 0) return FM_OK;
     fm_assert(rw->n_removes < rw->spec.files_max);
     *removed = *file;
     removed->deleted_ms = fm_clock_now_us(rw->spec.log->clock) / FM_US_PER_MS;
     removed->data_change = true;
     rw->n_removes++;
+    return FM_OK;
+}
+
+fm_status fm_delta_rewrite_pack(fm_delta_rewrite *rw, const fm_delta_file *file, fm_error *err)
+{
+    FM_TRY(remove_file(rw, file));
+    return copy_rest(rw, file, NULL, err);
+}
+
+fm_status fm_delta_rewrite_file(fm_delta_rewrite *rw, const fm_delta_file *file, const fm_delta_rows *hits, fm_error *err)
+{
+    if (hits->gone == 0) return FM_OK;
+    FM_TRY(remove_file(rw, file));
     return rw->spec.use_vectors ? mark_gone(rw, file, hits, err) : copy_rest(rw, file, hits, err);
 }
 

@@ -30,6 +30,8 @@ void fm_delta_rewrite_free(fm_delta_rewrite *rw, bool keep_files);
 fm_delta_writer *fm_delta_rewrite_writer(fm_delta_rewrite *rw);
 /* The rows `hits` of a file go; its others stay. hits->gone 0: nothing happens. The file lives until finish's results are used. */
 fm_status fm_delta_rewrite_file(fm_delta_rewrite *rw, const fm_delta_file *file, const fm_delta_rows *hits, fm_error *err);
+/* All rows of a file go into new files, and the file goes: many small ones become one. */
+fm_status fm_delta_rewrite_pack(fm_delta_rewrite *rw, const fm_delta_file *file, fm_error *err);
 /* All is durable. *adds: new files and those with new vectors. They live as long as the rewrite. */
 fm_status fm_delta_rewrite_finish(fm_delta_rewrite *rw, const fm_delta_file **adds, int32_t *n_adds, const fm_delta_file **removes, int32_t *n_removes,
                                   fm_error *err);
