@@ -4,10 +4,13 @@ import decimal
 import json
 import os
 import random
-import threading
+import re
+import subprocess
+import time
 
 import pyarrow as pa
 from deltalake import DeltaTable, write_deltalake
+from deltalake.exceptions import CommitFailedError
 
 
 def many_types():
@@ -93,31 +96,71 @@ AS SELECT * FROM STREAM src;""")
         assert len(got) == len(rows), f"seed {seed}"
 
 
+def race(world, job, theirs, commits):
+    """Runs theirs(i) `commits` times, with a file of input for our job beside each, until the job has taken all of them. How often the
+    writer changed from one version to the next."""
+    world.write("job.sql", job)
+    os.makedirs(world.path("in"))
+    process = subprocess.Popen([world.program, "run", world.path("job.sql"), "--progress", "none", "-c", "spark.sql.session.timeZone=UTC"],
+                               stderr=open(world.path("stderr"), "w"), cwd=world.folder)
+    try:
+        for i in range(commits):
+            world.write("new", json.dumps({"who": "floodmark", "n": i}) + "\n")
+            os.rename(world.path("new"), world.path(f"in/{i:05}.json"))
+            theirs(i)
+        give_up = time.time() + 120
+        while sum(n.isdigit() for n in os.listdir(world.path("ck/commits"))) < commits:
+            assert process.poll() is None, open(world.path("stderr")).read()
+            assert time.time() < give_up, "the job does not come to an end"
+            time.sleep(0.05)
+    finally:
+        process.terminate()
+        process.wait()
+    writers = []
+    for name in sorted(os.listdir(world.path("t/_delta_log"))):
+        if re.fullmatch(r"\d{20}\.json", name):
+            with open(world.path("t/_delta_log/" + name)) as f:
+                writers.append("floodmark" if '"engineInfo":"floodmark"' in f.read() else "delta-rs")
+    return writers, sum(a != b for a, b in zip(writers, writers[1:]))
+
+
+RACE = """CREATE TABLE src (who STRING, n BIGINT) USING json OPTIONS (path 'in/', maxFilesPerTrigger '1');
+CREATE STREAMING TABLE t USING delta OPTIONS (path 't', outputMode '%s', checkpointLocation 'ck'%s) AS SELECT %s FROM STREAM src;"""
+
+
 def case_two_writers(world):
     """One delta-rs, one ours, at once into one table: no commit is lost."""
     commits = int(os.environ.get("FLOODMARK_COMMITS", "60")) // 2
     write_deltalake(world.path("t"), pa.table({"who": ["start"], "n": pa.array([0], pa.int64())}))
-    for i in range(commits):
-        world.write(f"in/{i:05}.json", json.dumps({"who": "floodmark", "n": i}) + "\n")
-    failures = []
-
-    def theirs():
-        try:
-            for i in range(commits):
-                write_deltalake(world.path("t"), pa.table({"who": ["delta-rs"], "n": pa.array([i], pa.int64())}), mode="append")
-        except Exception as e:
-            failures.append(e)
-
-    thread = threading.Thread(target=theirs)
-    thread.start()
-    world.job("""CREATE TABLE src (who STRING, n BIGINT) USING json OPTIONS (path 'in/', maxFilesPerTrigger '1');
-CREATE STREAMING TABLE t USING delta OPTIONS (path 't', outputMode 'append', checkpointLocation 'ck') AS SELECT * FROM STREAM src;""")
-    thread.join()
-    assert not failures, failures
+    writers, changes = race(world, RACE % ("append", "", "*"), lambda i: write_deltalake(
+        world.path("t"), pa.table({"who": ["delta-rs"], "n": pa.array([i], pa.int64())}), mode="append"), commits)
     rows = world.same("t")
     for who in ("delta-rs", "floodmark"):
         assert sorted(r["n"] for r in rows if r["who"] == who) == list(range(commits)), who
-    assert world.delta("t").version() == 2 * commits
+    assert len(writers) == 1 + 2 * commits and changes >= commits // 2, f"{len(writers)} versions, {changes} changes of writer"
+
+
+def case_two_writers_one_upserts(world):
+    """Ours upserts; delta-rs appends, and compacts now and then, so that files which ours is about to rewrite go away."""
+    commits = int(os.environ.get("FLOODMARK_COMMITS", "60")) // 2
+    write_deltalake(world.path("t"), pa.table({"who": ["start"], "n": pa.array([0], pa.int64())}))
+
+    def until_done(write):
+        while True:
+            try:
+                return write()
+            except CommitFailedError as e:  # files that it read are gone: delta-rs fails, and has written nothing
+                assert "concurrent" in str(e), e
+
+    def theirs(i):
+        until_done(lambda: write_deltalake(world.path("t"), pa.table({"who": [f"delta-rs {i}"], "n": pa.array([i], pa.int64())}), mode="append"))
+        if i % 7 == 6:
+            until_done(lambda: world.delta("t").optimize.compact())
+
+    race(world, RACE % ("update", ", mergeKeys 'who'", "concat(who, ' ', n % 5) AS who, n"), theirs, commits)
+    want = {f"delta-rs {i}": i for i in range(commits)} | {"start": 0} | {f"floodmark {i % 5}": i for i in range(commits)}
+    rows = world.same("t")
+    assert {r["who"]: r["n"] for r in rows} == want and len(rows) == len(want), rows
 
 
 def case_stream_from_a_table(world):
