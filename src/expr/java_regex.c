@@ -352,7 +352,7 @@ static fm_status repeat_number(jre_parser *p, int32_t *out)
 /* Behind '{'. */
 static fm_status counted(jre_parser *p, fm_strbuf *text)
 {
-    int32_t least, most;
+    int32_t least = 0, most = 0;
     FM_TRY(repeat_number(p, &least));
     if (!jre_take_if(p, ',')) {
         fm_strbuf_printf(text, "{%d}", (int)least);

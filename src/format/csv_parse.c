@@ -365,6 +365,17 @@ static bool simple_quoted(fm_csv_parser *p, step *s)
 
 /* ---- values without quotes ---- */
 
+/* The first line separator of [from, until); a second character of it may stand behind. NULL: none. */
+static const char *find_newline(const fm_csv_parser *p, const char *from, const char *until)
+{
+    while (from < until) {
+        const char *at = memchr(from, p->sep1, (size_t)(until - from));
+        if (!at || p->sep2 < 0 || (at + 1 < p->end && (unsigned char)at[1] == p->sep2)) return at;
+        from = at + 1;
+    }
+    return NULL;
+}
+
 /* Up to a separator; p->ch is the first character, or the end was met and the field pushed (AT_END with *ended). */
 static step plain_value(fm_csv_parser *p, bool *ended)
 {
@@ -375,13 +386,9 @@ static step plain_value(fm_csv_parser *p, bool *ended)
     stop = o->sep.len == 1 ? memchr(from, o->sep.ptr[0], left) : memmem(from, left, o->sep.ptr, o->sep.len);
     if (p->newline >= 0) {
         const char *until = stop ? stop : p->end;
-        for (newline = from; newline && newline < until; newline++) {
-            newline = memchr(newline, p->sep1, (size_t)(until - newline));
-            if (!newline || p->sep2 < 0 || (newline + 1 < p->end && (unsigned char)newline[1] == p->sep2)) break;
-        }
-        if (newline && newline >= until) newline = NULL;
+        newline = find_newline(p, from, until);
         if (p->sep1 != p->newline) { /* the normalized character ends a record, too */
-            const char *other = memchr(from, p->newline, (size_t)((newline ? newline : until) - from));
+            const char *before = newline ? newline : until, *other = from < before ? memchr(from, p->newline, (size_t)(before - from)) : NULL;
             if (other) newline = other;
         }
     }
