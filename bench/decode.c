@@ -76,7 +76,7 @@ int main(int argc, char **argv)
     if (fm_type_parse_ddl(arena, FM_STR("user_id STRING, amount DOUBLE, event_time TIMESTAMP"),
                           &schema, &err) != FM_OK)
         return 1;
-    fm_read_spec spec = {schema, wanted, 3, &options, fm_zone_utc(), FM_STR("_corrupt_record"), false};
+    fm_read_spec spec = {.schema = schema, .wanted = wanted, .n_wanted = 3, .options = &options, .zone = fm_zone_utc(), .corrupt_column = FM_STR("_corrupt_record")};
     char *buf = malloc(FM_BLOCK_SIZE + FM_BLOCK_PADDING);
     for (int run = 0; run < runs; run++) {
         fm_reader *reader;

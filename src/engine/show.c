@@ -209,7 +209,7 @@ static fm_status explain_text(fm_session *s, const fm_plan *p, fm_arena *arena, 
         fm_plan_text(optimized, out);
     }
     section(out, "Physical Plan");
-    return fm_exec_explain(optimized, mode, &s->conf, out, err);
+    return fm_exec_explain(optimized, mode, &s->source_env, out, err);
 }
 
 static fm_status explain(fm_session *s, const fm_plan *p, fm_result *result, fm_error *err)

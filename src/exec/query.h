@@ -97,8 +97,7 @@ fm_status fm_exec_run(fm_exec *exec, const fm_run_context *run, const fm_exec_in
 /* Off the batch's path: snapshots, clean-up. */
 fm_status fm_exec_maintain(fm_exec *exec, int64_t oldest_version, fm_error *err);
 
-/* Text of the physical plan, for EXPLAIN. */
-fm_status fm_exec_explain(const fm_plan *plan, fm_output_mode mode, const fm_session_conf *conf,
-                          fm_strbuf *out, fm_error *err);
+/* Text of the physical plan, for EXPLAIN. Sources are asked which columns they know before they read. */
+fm_status fm_exec_explain(const fm_plan *plan, fm_output_mode mode, const fm_source_env *sources, fm_strbuf *out, fm_error *err);
 
 #endif

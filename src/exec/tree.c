@@ -186,6 +186,8 @@ static fm_status wanted_columns(fm_tree *tree, const fm_plan *plan, fm_source_sp
     }
     spec->wanted = wanted;
     spec->schema = schema;
+    spec->conditions = plan->conditions;
+    spec->n_conditions = plan->n_exprs;
     return FM_OK;
 }
 

@@ -52,8 +52,8 @@ static void expect(const char *ddl, const char *key, const char *value, const ch
     if (key) assert_true(fm_options_set(arena, &options, fm_str_c(key), fm_str_c(value)));
     assert_int_equal(fm_type_parse_ddl(arena, fm_str_c(ddl), &schema, &err), FM_OK);
     for (int32_t i = 0; i < schema->n_fields; i++) wanted[i] = i;
-    fm_read_spec spec = {schema,   wanted,        schema->n_fields,
-                         &options, fm_zone_utc(), FM_STR("_corrupt_record"), false};
+    fm_read_spec spec = {.schema = schema, .wanted = wanted, .n_wanted = schema->n_fields, .options = &options, .zone = fm_zone_utc(),
+                         .corrupt_column = FM_STR("_corrupt_record")};
     if (r.format->reader_new(arena, &spec, &reader, &err) != FM_OK) fail_msg("%s", err.message);
     assert_int_equal(r.format->writer_new(arena, schema, &options, fm_zone_utc(), &r.writer, &err),
                      FM_OK);

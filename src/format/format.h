@@ -9,6 +9,7 @@
 
 #include "base/options.h"
 #include "column/batch.h"
+#include "column/condition.h"
 #include "expr/zone.h"
 #include "os/fs.h"
 
@@ -19,6 +20,8 @@ typedef struct fm_read_spec {
     const fm_type *schema;    /* STRUCT: the file's columns, as declared, nullable */
     const int32_t *wanted;    /* [n_wanted] indexes into schema, in output order: decode only these */
     int32_t n_wanted;         /* but whether a record is bad is judged as Spark does: by the wanted columns */
+    const fm_condition *const *conditions; /* [n_conditions] all hold of the rows wanted; columns are places in `wanted`. They prune only */
+    int32_t n_conditions;
     const fm_options *options;
     const fm_zone *zone;      /* session zone */
     fm_str corrupt_column;    /* spark.sql.columnNameOfCorruptRecord, default _corrupt_record */

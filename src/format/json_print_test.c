@@ -42,7 +42,7 @@ static void expect(const char *ddl, const char *zone_id, const char *key, const 
     assert_int_equal(fm_zone_open(arena, fm_str_c(zone_id), &zone, &err), FM_OK);
     assert_int_equal(fm_type_parse_ddl(arena, fm_str_c(ddl), &schema, &err), FM_OK);
     for (int32_t i = 0; i < schema->n_fields; i++) wanted[i] = i;
-    fm_read_spec spec = {schema, wanted, schema->n_fields, &none, zone, FM_STR("_corrupt_record"), false};
+    fm_read_spec spec = {.schema = schema, .wanted = wanted, .n_wanted = schema->n_fields, .options = &none, .zone = zone, .corrupt_column = FM_STR("_corrupt_record")};
     assert_int_equal(r.format->reader_new(arena, &spec, &reader, &err), FM_OK);
     assert_int_equal(r.format->writer_new(arena, schema, &options, zone, &r.writer, &err), FM_OK);
     size_t len = strlen(in);

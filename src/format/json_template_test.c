@@ -289,7 +289,7 @@ static void test_same(void **state)
         make_text(&random, round % 2, &text);
         char *bytes = calloc(1, text.len + FM_BLOCK_PADDING);
         memcpy(bytes, text.ptr, text.len);
-        fm_read_spec spec = {schema, wanted, schema->n_fields, &options, zone, FM_STR("_bad"), false};
+        fm_read_spec spec = {.schema = schema, .wanted = wanted, .n_wanted = schema->n_fields, .options = &options, .zone = zone, .corrupt_column = FM_STR("_bad")};
         if (round % 3 == 1)
             spec.n_wanted -= 1 + (int32_t)(random % 8); /* fewer columns, no corrupt one */
         read_text("none", &spec, fm_strbuf_str(&text), bytes, &want);

@@ -14,6 +14,7 @@
 
 #include "base/options.h"
 #include "column/batch.h"
+#include "column/condition.h"
 #include "os/fs.h"
 
 /* Field ids of a type's fields, a tree of the same shape. */
@@ -72,19 +73,6 @@ fm_status fm_parquet_stats_of(const fm_parquet_file *file, int32_t row_group, co
 
 /* ---- Reading ------------------------------------------------------------------------------------------------ */
 
-typedef enum fm_parquet_op {
-    FM_PARQUET_EQ, FM_PARQUET_LT, FM_PARQUET_LE, FM_PARQUET_GT, FM_PARQUET_GE,
-    FM_PARQUET_IN,      /* equal to one of the lanes of `value` */
-    FM_PARQUET_IS_NULL, FM_PARQUET_NOT_NULL
-} fm_parquet_op;
-
-/* A condition that rows must meet to be of interest. It prunes only: rows that do not meet it may be delivered. */
-typedef struct fm_parquet_predicate {
-    int32_t column;  /* index into fm_parquet_read.schema; a leaf, else it prunes nothing */
-    fm_parquet_op op;
-    fm_vec value;    /* one lane (IN: any number) of the column's type, not null; unused by the last two */
-} fm_parquet_predicate;
-
 typedef struct fm_parquet_read {
     const fm_type *schema;     /* STRUCT: what batches look like: any columns, in any order, parts of structs too. A column
                                   or part that the file lacks gives nulls. Types that Spark's reader widens are widened
@@ -92,14 +80,15 @@ typedef struct fm_parquet_read {
     const fm_type *file_names; /* same shape: the names in the file, where they differ (column mapping); NULL: schema's */
     const fm_parquet_ids *ids; /* [schema->n_fields]: fields that have an id are found by it, never by name; NULL: by name */
     bool case_sensitive;       /* how names compare; a name that then fits two columns is refused */
-    const fm_parquet_predicate *predicates; /* [n_predicates]: all of them hold */
-    int32_t n_predicates;
+    const fm_condition *const *conditions; /* [n_conditions] on columns of schema, all of them hold: rows that cannot meet them
+                                              may be left out, others may be delivered */
+    int32_t n_conditions;
     int32_t batch_rows;        /* at most; 0: FM_BATCH_ROWS_DECODE; never above FM_BATCH_ROWS_MAX */
 } fm_parquet_read;
 
 typedef struct fm_parquet_reader fm_parquet_reader; /* belongs to one thread */
 
-/* The spec is copied as far as it is kept; its types, ids and predicate values live as long as the reader.
+/* The spec is copied as far as it is kept; its types, ids and conditions live as long as the reader.
  * FM_INVALID, PARQUET_COLUMN_DATA_TYPE_MISMATCH: a column's type in the file cannot be read as the one wanted. */
 fm_status fm_parquet_reader_new(const fm_parquet_file *file, const fm_parquet_read *spec, fm_parquet_reader **out,
                                 fm_error *err);
@@ -109,7 +98,7 @@ void fm_parquet_reader_range(fm_parquet_reader *reader, int32_t from, int32_t to
 /* From now on, the row groups whose middle byte lies in [from, to): so splits by bytes share a file out, as Spark does. */
 void fm_parquet_reader_bytes(fm_parquet_reader *reader, int64_t from, int64_t to);
 /* The next rows, or *out NULL at the end. They stand in the file one behind the other, as its rows *first_row and on,
- * counted from 0 (deletion vectors index them); row groups and pages that predicates exclude are left out.
+ * counted from 0 (deletion vectors index them); row groups and pages that conditions exclude are left out.
  * The batch lives in arena and in the reader: until the next call, or until it is freed. */
 fm_status fm_parquet_reader_next(fm_parquet_reader *reader, fm_arena *arena, const fm_batch **out, int64_t *first_row,
                                  fm_error *err);

@@ -137,7 +137,8 @@ static fm_status reader_new(fm_arena *arena, const fm_read_spec *spec, fm_reader
     FM_TRY(check_rebase(spec->options, "datetimeRebaseMode", err));
     FM_TRY(check_rebase(spec->options, "int96RebaseMode", err));
     r->format = &fm_format_parquet;
-    r->spec = (fm_parquet_read){.schema = fm_type_struct(arena, fields, spec->n_wanted), .case_sensitive = spec->case_sensitive};
+    r->spec = (fm_parquet_read){.schema = fm_type_struct(arena, fields, spec->n_wanted), .case_sensitive = spec->case_sensitive,
+                                .conditions = spec->conditions, .n_conditions = spec->n_conditions};
     if (!r->spec.schema) return fm_no_memory(arena, err);
     *out = (fm_reader *)r;
     return FM_OK;

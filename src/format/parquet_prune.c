@@ -1,8 +1,9 @@
 /* format/parquet_prune.c: leaves out row groups and pages that no wanted row can be in.
  *
- * For each predicate, in the order of what they cost: the chunk's least and greatest value and number of nulls; its Bloom
- * filter; then least and greatest value of each page, which leave ranges of rows. The ranges of all predicates are cut with
- * each other. Nothing here may fail for what it reads: an index that is damaged prunes nothing. */
+ * For each comparison, in the order of what they cost: the chunk's least and greatest value and number of nulls; its Bloom
+ * filter; then least and greatest value of each page, which leave ranges of rows. AND cuts the ranges of its sides with each
+ * other, OR joins them; NOT goes down to the comparisons. Nothing here may fail for what it reads: an index that is damaged
+ * prunes nothing. */
 #include "format/parquet_prune.h"
 
 #include <stdlib.h>
@@ -10,47 +11,6 @@
 #include "base/hash.h"
 
 enum { INDEX_SIZE_MAX = 64 << 20, BLOOM_HEADER_SIZE = 64 };
-
-/* ---- One predicate ------------------------------------------------------------------------------------------ */
-
-/* Bounds of some values: those of a chunk, or of a page. */
-typedef struct bounds {
-    const fm_vec *min, *max; /* NULL: not known */
-    int64_t nulls;           /* -1: not known */
-    int64_t values;          /* nulls included; -1: not known */
-    bool all_null;
-} bounds;
-
-static bool may_equal(const bounds *b, const fm_vec *value, int64_t i)
-{
-    if (b->min && fm_vec_cmp(value, i, b->min, 0) < 0) return false;
-    return !(b->max && fm_vec_cmp(value, i, b->max, 0) > 0);
-}
-
-/* Floats: NaN is above all in our order, and left out of statistics: an upper bound says nothing about it. */
-static bool nan_may_hide(const fm_vec *value) { return value->type->id == FM_TYPE_F32 || value->type->id == FM_TYPE_F64; }
-
-/* Whether a row with such values may meet the predicate. */
-static bool may_meet(const fm_parquet_predicate *p, const bounds *b)
-{
-    bool all_null = b->all_null || (b->values >= 0 && b->nulls == b->values);
-
-    if (p->op == FM_PARQUET_IS_NULL) return b->nulls != 0;
-    if (all_null) return false;
-    switch (p->op) {
-    case FM_PARQUET_EQ: return may_equal(b, &p->value, 0) || (nan_may_hide(&p->value) && b->max && fm_vec_cmp(&p->value, 0, b->max, 0) > 0);
-    case FM_PARQUET_IN:
-        if (nan_may_hide(&p->value)) return true;
-        for (int32_t i = 0; i < p->value.len; i++)
-            if (!fm_vec_is_null(&p->value, i) && may_equal(b, &p->value, i)) return true;
-        return false;
-    case FM_PARQUET_LT: return !b->min || fm_vec_cmp(b->min, 0, &p->value, 0) < 0;
-    case FM_PARQUET_LE: return !b->min || fm_vec_cmp(b->min, 0, &p->value, 0) <= 0;
-    case FM_PARQUET_GT: return nan_may_hide(&p->value) || !b->max || fm_vec_cmp(b->max, 0, &p->value, 0) > 0;
-    case FM_PARQUET_GE: return nan_may_hide(&p->value) || !b->max || fm_vec_cmp(b->max, 0, &p->value, 0) >= 0;
-    default: return true;
-    }
-}
 
 /* ---- Bloom filters ------------------------------------------------------------------------------------------ */
 
@@ -108,15 +68,15 @@ static bool bloom_has(const uint8_t *bits, size_t blocks, uint64_t hash)
     return true;
 }
 
-/* Whether the chunk's filter, if it has one that can be read, leaves the predicate possible. */
-static bool bloom_may_meet(const fm_parquet_file *file, const fm_pq_chunk *c, const fm_pq_element *e, const fm_parquet_predicate *p)
+/* Whether the chunk's filter, if it has one that can be read, leaves the comparison possible. */
+static bool bloom_may_meet(const fm_parquet_file *file, const fm_pq_chunk *c, const fm_pq_element *e, const fm_condition *p)
 {
     char head[BLOOM_HEADER_SIZE];
     size_t head_size = sizeof head, taken;
     int32_t size;
     bool may = true;
 
-    if (c->bloom_offset <= 0 || (p->op != FM_PARQUET_EQ && p->op != FM_PARQUET_IN)) return true;
+    if (c->bloom_offset <= 0 || (p->op != FM_COND_EQ && p->op != FM_COND_SAME && p->op != FM_COND_IN)) return true;
     if (file->size - c->bloom_offset < (int64_t)head_size) head_size = c->bloom_offset < file->size ? (size_t)(file->size - c->bloom_offset) : 0;
     if (fm_pq_read_at(file, c->bloom_offset, head, head_size, NULL) != FM_OK) return true;
     if (!fm_pq_bloom_parse((fm_str){head, head_size}, &size, &taken)) return true;
@@ -170,8 +130,8 @@ fm_status fm_pq_locations(const fm_parquet_file *file, int32_t group, const fm_p
     return FM_OK;
 }
 
-/* The rows of pages that may meet the predicate; *n -1: not known. */
-static fm_status page_ranges(const fm_parquet_file *file, int32_t group, const fm_pq_leaf *leaf, const fm_parquet_predicate *p,
+/* The rows of pages that may meet the comparison; *n -1: not known. */
+static fm_status page_ranges(const fm_parquet_file *file, int32_t group, const fm_pq_leaf *leaf, const fm_condition *p, bool negated,
                              fm_arena *arena, fm_pq_range **out, int32_t *n, fm_error *err)
 {
     const fm_pq_row_group *g = &file->footer.groups[group];
@@ -190,12 +150,13 @@ static fm_status page_ranges(const fm_parquet_file *file, int32_t group, const f
     if (!*out) return fm_no_memory(arena, err);
     *n = 0;
     for (int32_t i = 0; i < n_pages; i++) {
-        bounds b = {.nulls = index.null_counts ? index.null_counts[i] : -1, .values = -1, .all_null = index.null_pages[i]};
+        fm_bounds b = {.nulls = index.null_counts ? index.null_counts[i] : -1, .rows = -1, .all_null = index.null_pages[i]};
         if (!b.all_null) {
-            FM_TRY(fm_pq_bound(leaf, index.min[i], p->value.type ? p->value.type : leaf->node->type, true, arena, &b.min, err));
-            FM_TRY(fm_pq_bound(leaf, index.max[i], p->value.type ? p->value.type : leaf->node->type, false, arena, &b.max, err));
+            FM_TRY(fm_pq_bound(leaf, index.min[i], p->type, true, arena, &b.min, err));
+            FM_TRY(fm_pq_bound(leaf, index.max[i], p->type, false, arena, &b.max, err));
+            if (!b.min || !b.max) b.min = b.max = NULL; /* NaN: the other is not to be trusted */
         }
-        if (!may_meet(p, &b)) continue;
+        if (!fm_condition_leaf_may(p, negated, &b)) continue;
         int64_t from = pages[i].first_row, to = i + 1 < n_pages ? pages[i + 1].first_row : g->rows;
         if (*n > 0 && (*out)[*n - 1].to == from) (*out)[*n - 1].to = to;
         else (*out)[(*n)++] = (fm_pq_range){from, to};
@@ -203,62 +164,119 @@ static fm_status page_ranges(const fm_parquet_file *file, int32_t group, const f
     return FM_OK;
 }
 
-/* Cuts ranges a with b, into *out. */
-static fm_status intersect(const fm_pq_range *a, int32_t n_a, const fm_pq_range *b, int32_t n_b, fm_arena *arena, fm_pq_range **out,
-                           int32_t *n, fm_error *err)
+/* ---- Ranges ------------------------------------------------------------------------------------------------- */
+
+/* Ranges of rows of one group. */
+typedef struct ranges {
+    fm_pq_range *items; /* [n] rising and apart */
+    int32_t n;
+} ranges;
+
+static fm_status intersect(const ranges *a, const ranges *b, fm_arena *arena, ranges *out, fm_error *err)
 {
-    fm_pq_range *to = fm_arena_array(arena, fm_pq_range, n_a + n_b);
+    fm_pq_range *to = fm_arena_array(arena, fm_pq_range, a->n + b->n);
+    int32_t n = 0;
 
     if (!to) return fm_no_memory(arena, err);
-    *n = 0;
-    for (int32_t i = 0, k = 0; i < n_a && k < n_b;) {
-        fm_pq_range both = {a[i].from > b[k].from ? a[i].from : b[k].from, a[i].to < b[k].to ? a[i].to : b[k].to};
-        if (both.from < both.to) to[(*n)++] = both;
-        if (a[i].to < b[k].to) i++;
+    for (int32_t i = 0, k = 0; i < a->n && k < b->n;) {
+        const fm_pq_range *x = &a->items[i], *y = &b->items[k];
+        fm_pq_range both = {x->from > y->from ? x->from : y->from, x->to < y->to ? x->to : y->to};
+        if (both.from < both.to) to[n++] = both;
+        if (x->to < y->to) i++;
         else k++;
     }
-    *out = to;
+    *out = (ranges){to, n};
+    return FM_OK;
+}
+
+static fm_status join(const ranges *a, const ranges *b, fm_arena *arena, ranges *out, fm_error *err)
+{
+    fm_pq_range *to = fm_arena_array(arena, fm_pq_range, a->n + b->n);
+    int32_t n = 0;
+
+    if (!to) return fm_no_memory(arena, err);
+    for (int32_t i = 0, k = 0; i < a->n || k < b->n;) {
+        bool first = k == b->n || (i < a->n && a->items[i].from <= b->items[k].from);
+        fm_pq_range next = first ? a->items[i++] : b->items[k++];
+        if (n > 0 && next.from <= to[n - 1].to) to[n - 1].to = next.to > to[n - 1].to ? next.to : to[n - 1].to;
+        else to[n++] = next;
+    }
+    *out = (ranges){to, n};
     return FM_OK;
 }
 
 /* ---- A row group -------------------------------------------------------------------------------------------- */
 
-/* Whether order and equality of the leaf's bounds are those of the wanted type. */
-static bool can_prune(const fm_pq_want *want)
+/* What a condition is held against. */
+typedef struct pruning {
+    const fm_parquet_file *file;
+    int32_t group;
+    const fm_pq_want *want; /* of the columns that conditions index */
+    fm_arena *arena;
+} pruning;
+
+/* The leaf of a comparison; NULL: there is none here, or order and equality of its bounds are not those of the wanted type. */
+static const fm_pq_want *want_of(const pruning *p, const fm_condition *c)
 {
-    return want->node && want->node->kind == FM_PQ_NODE_LEAF && !want->node->refused && want->type->id != FM_TYPE_NULL &&
-           want->node->element->type != FM_PQ_INT96 && fm_type_eq(want->type, want->node->type);
+    const fm_pq_want *w = &p->want[c->path[0]];
+
+    for (int32_t i = 1; i < c->n_path; i++) {
+        if (!w->node || w->node->kind != FM_PQ_NODE_STRUCT || c->path[i] >= w->type->n_fields) return NULL;
+        w = &w->children[c->path[i]];
+    }
+    if (!w->node || w->node->kind != FM_PQ_NODE_LEAF || w->node->refused || w->type->id == FM_TYPE_NULL) return NULL;
+    return w->node->element->type != FM_PQ_INT96 && fm_type_eq(w->type, w->node->type) && fm_type_eq(w->type, c->type) ? w : NULL;
 }
 
-static fm_status prune_by(const fm_parquet_file *file, int32_t group, const fm_parquet_predicate *p, const fm_pq_want *want, fm_arena *arena,
-                          fm_pq_range **ranges, int32_t *n, fm_error *err)
+static fm_status prune_leaf(const pruning *p, const fm_condition *c, bool negated, ranges *out, fm_error *err)
 {
-    const fm_pq_leaf *leaf = &file->leaves[want->node->leaf];
-    const fm_pq_chunk *c = &file->footer.groups[group].chunks[want->node->leaf];
-    fm_parquet_stats stats;
+    const fm_pq_want *want = want_of(p, c);
+    const fm_pq_row_group *g = &p->file->footer.groups[p->group];
     fm_pq_range *pages = NULL;
     int32_t n_pages;
+    fm_parquet_stats stats;
 
-    FM_TRY(fm_pq_stats_read(file, leaf, &c->stats, want->type, arena, &stats, err));
-    bounds b = {stats.min, stats.max, stats.null_count, c->values, false};
-    if (!may_meet(p, &b) || !bloom_may_meet(file, c, leaf->element, p)) {
-        *n = 0;
+    if (!want) return FM_OK;
+    const fm_pq_leaf *leaf = &p->file->leaves[want->node->leaf];
+    const fm_pq_chunk *chunk = &g->chunks[want->node->leaf];
+    FM_TRY(fm_pq_stats_read(p->file, leaf, &chunk->stats, want->type, p->arena, &stats, err));
+    fm_bounds b = {stats.min, stats.max, chunk->values, stats.null_count, false};
+    if (!fm_condition_leaf_may(c, negated, &b) || (!negated && !bloom_may_meet(p->file, chunk, leaf->element, c))) {
+        out->n = 0;
         return FM_OK;
     }
-    FM_TRY(page_ranges(file, group, leaf, p, arena, &pages, &n_pages, err));
-    return n_pages < 0 ? FM_OK : intersect(*ranges, *n, pages, n_pages, arena, ranges, n, err);
+    FM_TRY(page_ranges(p->file, p->group, leaf, c, negated, p->arena, &pages, &n_pages, err));
+    if (n_pages >= 0) *out = (ranges){pages, n_pages};
+    return FM_OK;
+}
+
+/* *out: all rows of the group at first; what is left of them. */
+static fm_status prune(const pruning *p, const fm_condition *c, bool negated, ranges *out, fm_error *err)
+{
+    ranges left = *out, right = *out;
+
+    if (c->op == FM_COND_NOT) return prune(p, c->left, !negated, out, err);
+    if (c->op != FM_COND_AND && c->op != FM_COND_OR) return prune_leaf(p, c, negated, out, err);
+    FM_TRY(prune(p, c->left, negated, &left, err));
+    FM_TRY(prune(p, c->right, negated, &right, err));
+    return ((c->op == FM_COND_AND) != negated ? intersect : join)(&left, &right, p->arena, out, err);
 }
 
 fm_status fm_pq_prune(const fm_parquet_file *file, int32_t group, const fm_parquet_read *spec, const fm_pq_want *want, fm_arena *arena,
                       fm_pq_range **out, int32_t *n, fm_error *err)
 {
-    *out = fm_arena_one(arena, fm_pq_range);
-    if (!*out) return fm_no_memory(arena, err);
-    **out = (fm_pq_range){0, file->footer.groups[group].rows};
-    *n = (*out)->to > 0;
-    for (int32_t i = 0; i < spec->n_predicates && *n > 0; i++) {
-        const fm_parquet_predicate *p = &spec->predicates[i];
-        if (can_prune(&want[p->column])) FM_TRY(prune_by(file, group, p, &want[p->column], arena, out, n, err));
+    pruning p = {file, group, want, arena};
+    fm_pq_range *all = fm_arena_one(arena, fm_pq_range);
+
+    if (!all) return fm_no_memory(arena, err);
+    *all = (fm_pq_range){0, file->footer.groups[group].rows};
+    ranges left = {all, all->to > 0};
+    for (int32_t i = 0; i < spec->n_conditions && left.n > 0; i++) {
+        ranges these = {all, 1};
+        FM_TRY(prune(&p, spec->conditions[i], false, &these, err));
+        FM_TRY(intersect(&left, &these, arena, &left, err));
     }
+    *out = left.items;
+    *n = left.n;
     return FM_OK;
 }

@@ -1,4 +1,4 @@
-/* format/parquet_prune.h: which rows of a row group predicates leave. */
+/* format/parquet_prune.h: which rows of a row group conditions leave. */
 #ifndef FM_FORMAT_PARQUET_PRUNE_H
 #define FM_FORMAT_PARQUET_PRUNE_H
 
@@ -9,7 +9,7 @@ typedef struct fm_pq_range {
     int64_t from, to;
 } fm_pq_range;
 
-/* Fills *out [*n], rising and apart; n 0: no row can meet the predicates. By statistics, Bloom filters, page index; what is
+/* Fills *out [*n], rising and apart; n 0: no row can meet the conditions. By statistics, Bloom filters, page index; what is
  * damaged among them prunes nothing. Memory is arena's. want [spec->schema->n_fields]. */
 fm_status fm_pq_prune(const fm_parquet_file *file, int32_t group, const fm_parquet_read *spec, const fm_pq_want *want, fm_arena *arena,
                       fm_pq_range **out, int32_t *n, fm_error *err);

@@ -30,13 +30,10 @@ static fm_status reader_init(fm_parquet_reader *r, const fm_parquet_read *spec, 
     int32_t n = spec->schema->n_fields;
 
     r->want = fm_arena_array(r->arena, fm_pq_want, n);
-    fm_parquet_predicate *predicates = fm_arena_array(r->arena, fm_parquet_predicate, spec->n_predicates);
-    if (!r->want || !predicates) return fm_no_memory(r->arena, err);
-    for (int32_t i = 0; i < spec->n_predicates; i++) {
-        fm_assert(spec->predicates[i].column >= 0 && spec->predicates[i].column < n);
-        predicates[i] = spec->predicates[i];
-    }
-    r->spec.predicates = predicates;
+    const fm_condition **conditions = fm_arena_array(r->arena, const fm_condition *, spec->n_conditions);
+    if (!r->want || !conditions) return fm_no_memory(r->arena, err);
+    for (int32_t i = 0; i < spec->n_conditions; i++) conditions[i] = spec->conditions[i];
+    r->spec.conditions = conditions;
     fm_status st = fm_pq_match_fields(&match, &r->file->root, spec->schema, spec->file_names ? spec->file_names : spec->schema, spec->ids, r->want, err);
     r->columns = match.columns;
     r->n_columns = match.n_columns;

@@ -234,12 +234,16 @@ static fm_vec text_value(fm_arena *arena, const char *text)
     return v;
 }
 
-static int64_t read_pruned(file_case *c, const fm_parquet_predicate *predicates, int32_t n)
+static int64_t read_pruned(file_case *c, const fm_condition *conditions, int32_t n)
 {
     fm_error err = FM_ERROR_INIT;
     fm_parquet_file *file;
     fm_parquet_reader *reader;
-    fm_parquet_read read = {.schema = c->schema, .predicates = predicates, .n_predicates = n, .batch_rows = 333};
+    const fm_condition *all[4];
+    fm_parquet_read read = {.schema = c->schema, .conditions = all, .n_conditions = n, .batch_rows = 333};
+
+    assert_true(n <= 4);
+    for (int32_t i = 0; i < n; i++) all[i] = &conditions[i];
 
     ok(fm_parquet_open(c->fs, "/f.parquet", -1, c->arena, &file, &err), &err);
     ok(fm_parquet_reader_new(file, &read, &reader, &err), &err);
@@ -257,22 +261,22 @@ static void test_pruning(void **state)
     open_case(&c, 1);
     make_sorted(&c);
     write_file(&c, "/f.parquet");
-    fm_parquet_predicate one = {.column = 0, .op = FM_PARQUET_EQ, .value = number(c.arena, 4321)};
+    fm_condition one = {.path = {0}, .n_path = 1, .type = fm_type_i64(), .op = FM_COND_EQ, .value = number(c.arena, 4321)};
     int64_t rows = read_pruned(&c, &one, 1);
     assert_in_range(rows, 1, 1000); /* a page or two of the 8,000 rows */
     one.value = number(c.arena, 99999);
     assert_int_equal(read_pruned(&c, &one, 1), 0);
-    fm_parquet_predicate range[] = {{.column = 0, .op = FM_PARQUET_GE, .value = number(c.arena, 2500)},
-                                    {.column = 0, .op = FM_PARQUET_LT, .value = number(c.arena, 3500)}};
+    fm_condition range[] = {{.path = {0}, .n_path = 1, .type = fm_type_i64(), .op = FM_COND_GE, .value = number(c.arena, 2500)},
+                                    {.path = {0}, .n_path = 1, .type = fm_type_i64(), .op = FM_COND_LT, .value = number(c.arena, 3500)}};
     rows = read_pruned(&c, range, 2);
     assert_in_range(rows, 1000, 3500);
-    fm_parquet_predicate name = {.column = 1, .op = FM_PARQUET_EQ, .value = text_value(c.arena, "user-3-of-them")};
+    fm_condition name = {.path = {1}, .n_path = 1, .type = fm_type_string(), .op = FM_COND_EQ, .value = text_value(c.arena, "user-3-of-them")};
     assert_in_range(read_pruned(&c, &name, 1), 700, 3000);
     name.value = text_value(c.arena, "user-3-of-thez"); /* within the bounds, but not in the Bloom filters */
     assert_int_equal(read_pruned(&c, &name, 1), 0);
-    fm_parquet_predicate null = {.column = 1, .op = FM_PARQUET_IS_NULL};
+    fm_condition null = {.path = {1}, .n_path = 1, .type = fm_type_string(), .op = FM_COND_IS_NULL};
     assert_int_equal(read_pruned(&c, &null, 1), 0);
-    null.op = FM_PARQUET_NOT_NULL;
+    null.op = FM_COND_NOT_NULL;
     assert_int_equal(read_pruned(&c, &null, 1), 8000);
     close_case(&c);
 }

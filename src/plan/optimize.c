@@ -271,6 +271,7 @@ fm_status fm_optimize(fm_arena *arena, const fm_session_conf *conf, const fm_pla
     FM_TRY(fm_merge_projects(&o, p, &p, err));
     FM_TRY(fm_prune_json(&o, p, &p, err));
     FM_TRY(fm_fold_plan(&o, p, &p, err));
+    FM_TRY(fm_push_conditions(&o, p, &p, err));
     *out = p;
     return FM_OK;
 }

@@ -6,7 +6,8 @@
  *   push         filters as far down as they go
  *   prune        columns nobody reads
  *   merge        PROJECTs over PROJECTs, and such that do nothing
- *   prune JSON   fields of from_json that nobody takes */
+ *   prune JSON   fields of from_json that nobody takes
+ *   conditions   what the sources are told of the filters above them */
 #ifndef FM_PLAN_OPTIMIZE_IMPL_H
 #define FM_PLAN_OPTIMIZE_IMPL_H
 
@@ -31,6 +32,9 @@ fm_status fm_prune_columns(fm_optimizer *o, fm_plan *plan, fm_plan **out, fm_err
 fm_status fm_merge_projects(fm_optimizer *o, fm_plan *plan, fm_plan **out, fm_error *err);
 /* PROJECTs right above others, perhaps with FILTERs between: what they take of a from_json is all it reads. */
 fm_status fm_prune_json(fm_optimizer *o, fm_plan *plan, fm_plan **out, fm_error *err);
+
+/* FILTERs right above READs: what of them the source can go by is said in the READ; the FILTER stays. */
+fm_status fm_push_conditions(fm_optimizer *o, fm_plan *plan, fm_plan **out, fm_error *err);
 
 /* One expression: fold.c. */
 fm_status fm_simplify(fm_optimizer *o, fm_expr *e, fm_expr **out, fm_error *err);

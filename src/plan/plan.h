@@ -7,6 +7,7 @@
 #define FM_PLAN_PLAN_H
 
 #include "base/options.h"
+#include "column/condition.h"
 #include "expr/aggregate.h"
 
 typedef enum fm_plan_kind {
@@ -40,7 +41,8 @@ typedef enum fm_plan_kind {
     FM_PLAN_SAMPLE,         /* children[0]: TABLESAMPLE; refused on streams */
     /* resolved only */
     FM_PLAN_READ,           /* table: a source; streaming; output has its columns. Column pruning narrows
-                               `output`; pushed-down filters stand in exprs (hints, applied again above). A last
+                               `output`; what of the filter above the source may know stands in exprs (applied
+                               again above) and, made plain, in conditions. A last
                                column that is hidden, position_id, wants the source position of each row */
     FM_PLAN_EMPTY,          /* no rows; output */
     FM_PLAN_TIME_WINDOW,    /* children[0]; exprs[0]: time; window; output = child's + window struct. Rows with a
@@ -218,6 +220,7 @@ struct fm_plan {
                                    row as it was at the WATERMARK; 0: none below */
     int32_t late_time_id;       /* with late_format or by_event: the child's column (hidden, or the event time itself)
                                    with the event time of each row, TIMESTAMP or TIMESTAMP_NTZ; 0: none below */
+    const fm_condition **conditions; /* optimized READ: [n_exprs] what exprs say, on columns of table->schema */
     int32_t position_id;        /* READ: its hidden STRING column "file:line", last in output; 0: not wanted */
     fm_explain_mode explain_mode;
     fm_str what;                /* SHOW, DROP, DESCRIBE: "TABLES", "VIEW", "FUNCTION" */

@@ -171,9 +171,6 @@ static void add_read(const printing *p, const fm_plan *r)
 {
     fm_strbuf_printf(p->out, "%s %.*s, ", r->streaming ? "StreamingRelation" : "Relation", FM_STR_ARG(r->table->format));
     add_attrs(p->out, r->output, 0, r->n_output);
-    if (!r->n_exprs) return;
-    fm_strbuf_add_c(p->out, ", filters ");
-    add_exprs(p, r->exprs, r->n_exprs);
 }
 
 static void add_aggregate(const printing *p, const fm_plan *a)

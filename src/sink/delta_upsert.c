@@ -123,6 +123,7 @@ static bool overlaps(const key_range *r, const fm_vec *min, const fm_vec *max, b
     if (r->has_null && may_null) return true;
     if (!r->min_vec) return false; /* only nulls */
     if (min && fm_vec_cmp(min, 0, r->max_vec, r->max_row) > 0) return false;
+    if (max && (max->type->id == FM_TYPE_F32 || max->type->id == FM_TYPE_F64)) return true; /* NaN is left out of statistics */
     return !max || fm_vec_cmp(max, 0, r->min_vec, r->min_row) >= 0;
 }
 
@@ -148,7 +149,7 @@ static bool may_hold(void *ctx, const fm_delta_file *file)
             if (fm_delta_partition_value(text ? *text : (fm_str){0}, type, u->s->env.conf->zone, scratch, &value, NULL) != FM_OK) continue;
             bool null = fm_vec_is_null(&value, 0);
             may = null ? u->ranges[k].has_null : overlaps(&u->ranges[k], &value, &value, false);
-        } else if (fm_delta_stats_bounds(stats, schema->fields[c].physical, type, scratch, &b, NULL) == FM_OK) {
+        } else if (fm_delta_stats_bounds(stats, &schema->fields[c].physical, 1, type, scratch, &b, NULL) == FM_OK) {
             if (b.rows >= 0 && b.null_count == b.rows) may = u->ranges[k].has_null || b.rows == 0;
             else may = overlaps(&u->ranges[k], b.min, b.max, b.null_count != 0);
         }

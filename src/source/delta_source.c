@@ -119,6 +119,61 @@ static fm_status find_columns(fm_delta_source *s, const fm_source_spec *spec, fm
     return s->out_schema ? FM_OK : fm_no_memory(s->arena, err);
 }
 
+/* Conditions on columns that the table has; one on another column is left to the filter above. */
+static fm_status plan_pruning(fm_delta_source *s, const fm_source_spec *spec, fm_error *err)
+{
+    int32_t n = spec->n_conditions, scanned = 0, *in_table = fm_arena_array(s->arena, int32_t, spec->schema->n_fields),
+            *in_scan = fm_arena_array(s->arena, int32_t, spec->schema->n_fields);
+    const fm_condition **table = fm_arena_array(s->arena, const fm_condition *, n);
+    bool push, skip;
+
+    s->scan_conditions = fm_arena_array(s->arena, const fm_condition *, n);
+    if (!table || !in_table || !in_scan || !s->scan_conditions) return fm_no_memory(s->arena, err);
+    for (int32_t i = 0; i < spec->schema->n_fields; i++) in_table[i] = in_scan[i] = -1;
+    for (int32_t i = 0; i < s->n_wanted; i++) {
+        in_table[spec->wanted[i]] = s->table_columns[i];
+        if (s->table_columns[i] >= 0) in_scan[spec->wanted[i]] = scanned++;
+    }
+    FM_TRY(fm_options_bool(s->env.session, "spark.sql.parquet.filterPushdown", true, &push, err));
+    FM_TRY(fm_options_bool(s->env.session, "spark.databricks.delta.stats.skipping", true, &skip, err));
+    if (!s->snapshot) return FM_OK;
+    s->pruner = (fm_delta_pruner){.schema = s->snapshot->schema, .conditions = table, .zone = s->env.conf->zone, .no_stats = !skip};
+    for (int32_t i = 0; i < n; i++) {
+        FM_TRY(fm_condition_remap(spec->conditions[i], in_table, s->arena, &table[s->pruner.n_conditions], err));
+        s->pruner.n_conditions += table[s->pruner.n_conditions] != NULL;
+        FM_TRY(fm_condition_remap(spec->conditions[i], in_scan, s->arena, &s->scan_conditions[s->n_scan_conditions], err));
+        s->n_scan_conditions += push && s->scan_conditions[s->n_scan_conditions] != NULL;
+    }
+    return FM_OK;
+}
+
+fm_status fm_delta_source_keeps(const fm_delta_source *s, const fm_delta_file *file, fm_arena *scratch, bool *keeps, fm_error *err)
+{
+    *keeps = true;
+    if (s->pruner.n_conditions == 0) return FM_OK;
+    fm_arena_reset(scratch);
+    return fm_delta_file_may_hold(&s->pruner, file, scratch, keeps, err);
+}
+
+static fm_status delta_partitions(const fm_source_env *env, const fm_table_def *table, fm_arena *arena, bool **out, fm_error *err)
+{
+    fm_delta_log log;
+    fm_delta_snapshot *snapshot;
+    int64_t version;
+
+    *out = fm_arena_array(arena, bool, table->schema->n_fields);
+    if (!*out) return fm_no_memory(arena, err);
+    FM_TRY(open_log(env, table, arena, &log, err));
+    FM_TRY(fm_delta_travel(env, &log, &table->options, &version, err));
+    FM_TRY(fm_delta_snapshot_load(&log, version, &snapshot, err));
+    for (int32_t i = 0; i < table->schema->n_fields; i++) {
+        int32_t c = fm_delta_schema_find(snapshot->schema->type, table->schema->fields[i].name);
+        (*out)[i] = c >= 0 && snapshot->schema->is_partition[c];
+    }
+    fm_delta_snapshot_free(snapshot);
+    return FM_OK;
+}
+
 static fm_status open_source(fm_delta_source *s, const fm_source_spec *spec, fm_error *err)
 {
     int64_t version = -1;
@@ -132,6 +187,7 @@ static fm_status open_source(fm_delta_source *s, const fm_source_spec *spec, fm_
     if (st == FM_NOT_FOUND) return fm_fail(err, FM_INVALID, "DELTA_TABLE_NOT_FOUND", "Delta table '%s' doesn't exist.", s->log.root.ptr);
     if (st != FM_OK) return st;
     FM_TRY(find_columns(s, spec, err));
+    FM_TRY(plan_pruning(s, spec, err));
     return s->is_stream ? fm_delta_stream_open(s, &spec->table->options, spec->metadata_dir, err) : FM_OK;
 }
 
@@ -198,17 +254,23 @@ static fm_status batch_splits(const fm_delta_source *s, fm_arena *arena, fm_spli
     const fm_delta_snapshot *snapshot = s->snapshot;
     fm_delta_split *splits = fm_arena_array(arena, fm_delta_split, snapshot->n_live);
 
+    fm_arena *scratch = fm_arena_new(0);
+    fm_status st = FM_OK;
+
     *n = 0;
     *out = fm_arena_array(arena, fm_split, snapshot->n_live);
-    if (!*out || !splits) return fm_no_memory(arena, err);
-    for (int32_t i = 0; i < snapshot->n_entries; i++) {
+    if (!*out || !splits || !scratch) st = fm_no_memory(arena, err);
+    for (int32_t i = 0; st == FM_OK && i < snapshot->n_entries; i++) {
         const fm_delta_entry *e = &snapshot->entries[i];
-        if (!e->is_live) continue;
+        bool keeps = false;
+        if (e->is_live) st = fm_delta_source_keeps(s, &e->file, scratch, &keeps, err);
+        if (!keeps) continue;
         splits[*n].file = e->file; /* lives as long as the source */
         (*out)[*n] = (fm_split){.index = *n, .size_hint = e->file.size, .data = &splits[*n]};
         (*n)++;
     }
-    return FM_OK;
+    fm_arena_free(scratch);
+    return st;
 }
 
 static fm_status delta_splits(fm_source *source, fm_str start, fm_str end, int32_t workers, fm_arena *arena, fm_split **out, int32_t *n, fm_error *err)
@@ -247,7 +309,7 @@ static fm_status reader_open(fm_source *source, fm_arena *arena, fm_split_reader
     fm_delta_source *s = (fm_delta_source *)source;
     delta_reader *r = calloc(1, sizeof *r);
     fm_delta_scan_spec spec = {.log = &s->log, .schema = s->snapshot->schema, .wanted = s->scan_columns, .n_wanted = s->n_scan,
-                               .want_row = s->want_row, .zone = s->env.conf->zone};
+                               .conditions = s->scan_conditions, .n_conditions = s->n_scan_conditions, .want_row = s->want_row, .zone = s->env.conf->zone};
 
     *out = NULL;
     if (!r) return fm_no_memory(NULL, err);
@@ -337,7 +399,8 @@ static void delta_metrics(const fm_source *source, fm_arena *arena, fm_source_me
 }
 
 const fm_source_type fm_source_delta = {
-    .name = "delta", .options = fm_delta_source_options, .can_stream = true, .can_batch = true, .schema = delta_schema, .open = delta_open,
+    .name = "delta", .options = fm_delta_source_options, .can_stream = true, .can_batch = true, .prunes = true, .schema = delta_schema,
+    .partitions = delta_partitions, .open = delta_open,
     .close = delta_close, .restore = fm_delta_stream_restore, .latest_offset = fm_delta_stream_latest, .fix_target = fm_delta_stream_fix,
     .plan_splits = delta_splits, .commit = delta_commit, .description = delta_description, .metrics = delta_metrics, .reader_open = reader_open,
     .reader_read = reader_read, .reader_counts = reader_counts, .reader_close = reader_close,

@@ -6,6 +6,7 @@
 #define FM_SOURCE_DELTA_SOURCE_H
 
 #include "source/source.h"
+#include "table/delta/delta_prune.h"
 #include "table/delta/delta_scan.h"
 #include "table/delta/delta_snapshot.h"
 
@@ -33,6 +34,9 @@ typedef struct fm_delta_source {
     int32_t n_wanted, n_scan;
     bool want_position, want_row; /* want_row: the scan gives the place of each row */
     bool has_rows;               /* option floodmarkRows: the table has the two columns below */
+    fm_delta_pruner pruner;      /* conditions on columns of the table */
+    const fm_condition **scan_conditions; /* [n_scan_conditions] the same, columns index scan_columns */
+    int32_t n_scan_conditions;
     /* a stream: */
     bool is_stream;
     fm_str table_id;
@@ -59,6 +63,8 @@ fm_status fm_delta_stream_restore(fm_source *source, fm_str start, fm_error *err
 fm_status fm_delta_stream_latest(fm_source *source, fm_str start, fm_read_limit limit, fm_arena *arena, fm_str *end, fm_str *latest, fm_error *err);
 fm_status fm_delta_stream_fix(fm_source *source, fm_error *err);
 fm_status fm_delta_stream_splits(fm_delta_source *s, fm_str start, fm_str end, fm_arena *arena, fm_split **out, int32_t *n, fm_error *err);
+/* Whether a file may hold a wanted row. scratch is reset. */
+fm_status fm_delta_source_keeps(const fm_delta_source *s, const fm_delta_file *file, fm_arena *scratch, bool *keeps, fm_error *err);
 /* Deep copies, for splits. */
 fm_status fm_delta_file_copy(fm_arena *arena, const fm_delta_file *in, fm_delta_file *out, fm_error *err);
 /* The version that options versionAsOf and timestampAsOf name; -1: the latest. */

@@ -436,8 +436,8 @@ fm_status fm_delta_stream_splits(fm_delta_source *s, fm_str start, fm_str end, f
         FM_TRY(need_begin(s, err));
         at = s->begin;
     }
-    fm_arena *scratch = fm_arena_new(0);
-    fm_status st = scratch ? FM_OK : fm_no_memory(NULL, err);
+    fm_arena *scratch = fm_arena_new(0), *pruning = fm_arena_new(0);
+    fm_status st = scratch && pruning ? FM_OK : fm_no_memory(NULL, err);
     while (st == FM_OK && at.version <= to.version && !(at.version == to.version && to.index == FM_DELTA_BASE_INDEX && !to.is_initial)) {
         fm_arena_reset(scratch);
         st = files_of(s, at, scratch, &v, err);
@@ -448,10 +448,15 @@ fm_status fm_delta_stream_splits(fm_delta_source *s, fm_str start, fm_str end, f
             st = FM_OK;
         }
         int64_t last = at.version == to.version ? to.index : INT64_MAX;
-        for (int64_t i = at.index < 0 ? 0 : at.index + 1; st == FM_OK && i < v.n && i <= last; i++) st = add_split(&list, &v.files[i], err);
+        for (int64_t i = at.index < 0 ? 0 : at.index + 1; st == FM_OK && i < v.n && i <= last; i++) {
+            bool keeps = false;
+            st = fm_delta_source_keeps(s, &v.files[i], pruning, &keeps, err);
+            if (keeps) st = add_split(&list, &v.files[i], err);
+        }
         at = (fm_delta_place){at.version + 1, FM_DELTA_BASE_INDEX, false};
     }
     fm_arena_free(scratch);
+    fm_arena_free(pruning);
     *out = list.splits;
     *n = list.n;
     return st;

@@ -346,6 +346,27 @@ static fm_status file_schema_of(const fm_source_env *env, const fm_table_def *ta
     return *out ? FM_OK : fm_no_memory(arena, err);
 }
 
+static fm_status file_partitions(const fm_source_env *env, const fm_table_def *table, fm_arena *arena, bool **out, fm_error *err)
+{
+    fm_file_options o;
+    fm_listed_file *files = NULL;
+    size_t n_files = 0;
+    fm_field *fields;
+    int32_t n;
+    bool has_log;
+
+    *out = fm_arena_array(arena, bool, table->schema->n_fields);
+    if (!*out) return fm_no_memory(arena, err);
+    FM_TRY(read_options(env, table, false, arena, &o, err));
+    if (!table->n_partition_by) FM_TRY(fm_file_list(&o.listing, false, arena, &files, &n_files, &has_log, err));
+    FM_TRY(partition_fields(env, table, &o, files, n_files, arena, &fields, &n, err));
+    for (int32_t i = 0; i < n; i++) {
+        int32_t at = find_field(table->schema, fields[i].name, env->conf->case_sensitive);
+        if (at >= 0) (*out)[at] = true;
+    }
+    return FM_OK;
+}
+
 /* ---- opening ---- */
 
 /* Splits the wanted columns into those the format reads and those of the path; makes the schema of
@@ -411,6 +432,7 @@ static fm_status file_open(const fm_source_env *env, const fm_source_spec *spec,
                              .zone = env->conf->zone,
                              .corrupt_column = env->corrupt_column};
     FM_TRY(plan_columns(s, spec, &schema, err));
+    FM_TRY(fm_file_prune_init(s, spec, err));
     /* A reader is made once, so that wrong options of the format are found now. */
     FM_TRY(s->format->reader_new(arena, &s->read, &probe, err));
     if (s->format->reader_free) s->format->reader_free(probe);
@@ -519,6 +541,7 @@ static fm_status split_file(fm_file_source *s, const fm_listed_file *file, fm_ar
         return s->options.ignore_missing ? FM_OK : fm_file_missing(file->path.ptr, err);
     if (st != FM_OK) return st;
     if (s->n_partitions) FM_TRY(path_vectors(s, file->path, arena, &piece.partition_values, err));
+    if (s->n_partitions && !fm_file_prune_keeps(s, piece.partition_values)) return FM_OK;
     int64_t size = stat.size, step = s->format->read_piece ? s->format->piece_size : can_cut(s, file->path) ? PIECE_SIZE : INT64_MAX;
     for (int64_t from = 0;; from += step) {
         bool last = size - from <= step;
@@ -561,6 +584,7 @@ static void file_description(const fm_source *source, fm_strbuf *out)
 #define FILE_SOURCE(format_name)                                                                   \
     {                                                                                              \
         .name = format_name, .options = file_options, .can_stream = true, .can_batch = true,       \
+        .prunes = true, .partitions = file_partitions,                                              \
         .schema = file_schema_of, .open = file_open, .close = file_close,                          \
         .restore = fm_file_stream_restore, .latest_offset = fm_file_stream_latest,                 \
         .fix_target = fm_file_stream_fix, .plan_splits = file_plan_splits,                         \

@@ -3,6 +3,7 @@
  * file_source.c   options, schema, planning: which files belong to a batch, in which pieces
  * file_stream.c   the stream's side: new files, the log of those taken, cleaning
  * file_reader.c   reads a piece
+ * file_prune.c    what is left out because of the filters above
  * file_infer.c    the columns of files that declare none */
 #ifndef FM_SOURCE_FILE_SOURCE_H
 #define FM_SOURCE_FILE_SOURCE_H
@@ -51,6 +52,9 @@ typedef struct fm_file_source {
     fm_field *partitions; /* columns whose values stand in paths */
     int32_t n_partitions;
     fm_read_spec read; /* for the format's readers */
+    const fm_condition *const *conditions; /* [n_conditions] the source's: file_prune.c */
+    int32_t n_conditions;
+    int32_t *in_path; /* [schema->n_fields] column of a condition: place in partitions, or -1 */
     fm_str line_sep;   /* empty: \n, \r\n or \r */
     /* a stream: */
     bool is_stream;
@@ -76,6 +80,11 @@ typedef struct fm_file_split {
     int64_t from, to;
     const fm_vec *partition_values; /* [n_partitions] of one lane each */
 } fm_file_split;
+
+/* file_prune.c: what conditions are good for; after the columns are planned. */
+fm_status fm_file_prune_init(fm_file_source *s, const fm_source_spec *spec, fm_error *err);
+/* Whether a file with these values in its path, [n_partitions] of one lane, may hold a wanted row. */
+bool fm_file_prune_keeps(const fm_file_source *s, const fm_vec *values);
 
 /* file_stream.c */
 fm_status fm_file_stream_open(fm_file_source *s, const char *metadata_dir, fm_error *err);

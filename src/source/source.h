@@ -43,6 +43,9 @@ typedef struct fm_source_spec {
     const fm_type *schema;         /* all columns of the relation */
     const int32_t *wanted;         /* [n_wanted] columns to deliver, in this order */
     int32_t n_wanted;
+    const fm_condition *const *conditions; /* [n_conditions] on columns of schema, all of which are wanted: rows that cannot meet
+                                      them all may be left out; others may be delivered. Leaving out must not hang on the worker */
+    int32_t n_conditions;
     bool want_position;            /* deliver one more column at the end, STRING, where each row came from:
                                       "file:line" or "topic-partition@offset" */
     const char *metadata_dir;      /* <checkpoint>/sources/<i>, for what the source keeps; NULL: batch read */
@@ -66,11 +69,15 @@ typedef struct fm_source_type {
     const char *name;                        /* "json", "csv", "text" (file), "rate", ... */
     const char *const *options;              /* Spark's names, NULL-terminated, those of the format besides */
     bool can_stream, can_batch;
+    bool prunes;                             /* heeds conditions; EXPLAIN shows them */
     bool fixed_schema;                       /* the same for whatever lies there: known without looking */
     /* The schema of a table: declared, fixed or inferred. is_stream: a stream needs a declared one unless
      * spark.sql.streaming.schemaInference. Checks the options: an unknown one names the nearest. */
     fm_status (*schema)(const fm_source_env *env, const fm_table_def *table, bool is_stream,
                         fm_arena *arena, const fm_type **out, fm_error *err);
+    /* The columns of a table of known schema whose values the source knows before it reads (of folders, of the table's log), as
+     * indexes into it: names of conditions on them alone stand apart in EXPLAIN. NULL: it has none. */
+    fm_status (*partitions)(const fm_source_env *env, const fm_table_def *table, fm_arena *arena, bool **is_partition, fm_error *err);
     fm_status (*open)(const fm_source_env *env, const fm_source_spec *spec, fm_arena *arena,
                       fm_source **out, fm_error *err);
     void (*close)(fm_source *source);

@@ -47,9 +47,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         if (fm_parquet_check_schema(file, &err) == FM_OK) read_all(file, &spec, arena);
         if (schema->n_fields > 0 && schema->fields[0].type->id == FM_TYPE_I64) {
             int64_t x = 5;
-            fm_parquet_predicate p = {.column = 0, .op = FM_PARQUET_EQ, .value = {.type = fm_type_i64(), .len = 1, .values = &x}};
-            spec.predicates = &p;
-            spec.n_predicates = 1;
+            fm_condition eq = {.op = FM_COND_EQ, .n_path = 1, .type = fm_type_i64(), .value = {.type = fm_type_i64(), .len = 1, .values = &x}};
+            fm_condition lt = eq, other = {.op = FM_COND_NOT, .left = &lt}, either = {.op = FM_COND_OR, .left = &eq, .right = &other};
+            const fm_condition *all = &either;
+            lt.op = FM_COND_LT;
+            spec.conditions = &all;
+            spec.n_conditions = 1;
             read_all(file, &spec, arena);
         }
         fm_parquet_close(file);

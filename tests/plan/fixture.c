@@ -239,8 +239,12 @@ typedef struct verifying {
     bool optimized;
 } verifying;
 
+/* Of a child; of a READ itself, whose expressions are the filters above it. */
 static bool is_column_of(const fm_plan *p, int32_t id)
 {
+    for (int32_t i = 0; p->kind == FM_PLAN_READ && i < p->n_output; i++) {
+        if (p->output[i].id == id) return true;
+    }
     for (int32_t c = 0; c < p->n_children; c++) {
         for (int32_t i = 0; i < p->children[c]->n_output; i++) {
             if (p->children[c]->output[i].id == id) return true;

@@ -25,11 +25,11 @@ static fm_status make_read(fm_delta_scan *s, fm_arena *arena, fm_error *err)
     int32_t n = s->spec.n_wanted;
     fm_field *fields = fm_arena_array(arena, fm_field, n), *names = fm_arena_array(arena, fm_field, n);
     fm_parquet_ids *ids = fm_arena_array(arena, fm_parquet_ids, n);
-    fm_parquet_predicate *predicates = fm_arena_array(arena, fm_parquet_predicate, s->spec.n_predicates);
-    int32_t n_predicates = 0;
+    const fm_condition **conditions = fm_arena_array(arena, const fm_condition *, s->spec.n_conditions);
+    int32_t n_conditions = 0;
 
     s->from_file = fm_arena_array(arena, int32_t, n);
-    if (!fields || !names || !ids || !predicates || !s->from_file) return fm_no_memory(arena, err);
+    if (!fields || !names || !ids || !conditions || !s->from_file) return fm_no_memory(arena, err);
     for (int32_t i = 0; i < n; i++) {
         int32_t c = s->spec.wanted[i];
         s->from_file[i] = -1;
@@ -40,12 +40,11 @@ static fm_status make_read(fm_delta_scan *s, fm_arena *arena, fm_error *err)
         if (schema->ids) ids[s->n_read] = schema->ids[c];
         s->from_file[i] = s->n_read++;
     }
-    for (int32_t i = 0; i < s->spec.n_predicates; i++) {
-        predicates[n_predicates] = s->spec.predicates[i];
-        predicates[n_predicates].column = s->from_file[s->spec.predicates[i].column];
-        n_predicates += predicates[n_predicates].column >= 0;
+    for (int32_t i = 0; i < s->spec.n_conditions; i++) {
+        FM_TRY(fm_condition_remap(s->spec.conditions[i], s->from_file, arena, &conditions[n_conditions], err));
+        n_conditions += conditions[n_conditions] != NULL;
     }
-    s->read = (fm_parquet_read){.schema = fm_type_struct(arena, fields, s->n_read), .predicates = predicates, .n_predicates = n_predicates};
+    s->read = (fm_parquet_read){.schema = fm_type_struct(arena, fields, s->n_read), .conditions = conditions, .n_conditions = n_conditions};
     if (schema->mapping != FM_DELTA_BY_NAME_ITSELF) s->read.file_names = fm_type_struct(arena, names, s->n_read);
     if (schema->mapping == FM_DELTA_BY_ID) s->read.ids = ids;
     return s->read.schema && (schema->mapping == FM_DELTA_BY_NAME_ITSELF || s->read.file_names) ? FM_OK : fm_no_memory(arena, err);

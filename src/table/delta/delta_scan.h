@@ -14,8 +14,8 @@ typedef struct fm_delta_scan_spec {
     const int32_t *wanted;       /* [n_wanted] columns of schema->type, in output order */
     int32_t n_wanted;
     bool want_row;               /* one more column at the end, BIGINT: the row's place in its data file, from 0 */
-    const fm_parquet_predicate *predicates; /* [n_predicates] all hold; `column` indexes `wanted`: they prune only */
-    int32_t n_predicates;
+    const fm_condition *const *conditions; /* [n_conditions] all hold; columns index `wanted`: they prune only */
+    int32_t n_conditions;
     const fm_zone *zone;         /* of partition timestamps without a zone */
 } fm_delta_scan_spec;
 

@@ -1,6 +1,7 @@
 /* table/delta/delta_stats.c: statistics of data files, which let a reader pass files over.
  *
  *     {"numRecords":3,"minValues":{"a":1,"s":{"b":"x"}},"maxValues":{...},"nullCount":{"a":0,"s":{"b":1}}} */
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 
@@ -165,41 +166,76 @@ fm_status fm_delta_stats_loosen(fm_arena *arena, fm_str stats, int64_t rows, fm_
     return out->ptr ? FM_OK : fm_no_memory(arena, err);
 }
 
-static fm_status bound_of(const fm_json *values, fm_str physical, const fm_type *type, fm_arena *arena, const fm_vec **out, fm_error *err)
+/* The value that names lead to; NULL: none. */
+static const fm_json *find_value(const fm_json *v, const fm_str *path, int32_t n_path)
 {
-    const fm_json *v = NULL;
+    for (int32_t k = 0; v && k < n_path; k++) {
+        const fm_json *next = NULL;
+        for (int32_t i = 0; v->kind == FM_JSON_OBJECT && i < v->n; i++) {
+            if (fm_str_eq(v->keys[i], path[k])) next = &v->items[i];
+        }
+        v = next;
+    }
+    return v;
+}
+
+/* An instant without a zone is one of the writer's zone, which nobody knows. */
+static bool has_zone(fm_str text)
+{
+    for (size_t i = 10; i < text.len; i++) {
+        if (text.ptr[i] == 'Z' || text.ptr[i] == '+' || text.ptr[i] == '-') return true;
+    }
+    return false;
+}
+
+/* Moves a bound outwards by what its writer may have lost. False: it says nothing. */
+static bool widen(fm_vec *v, bool is_max)
+{
+    enum { DOUBLE_DIGITS = 15, LOST = 1000 };
+
+    if (v->type->id == FM_TYPE_F32) return !isnan(fm_vec_f32(v)[0]);
+    if (v->type->id == FM_TYPE_F64) { /* the shortest text of a FLOAT is another DOUBLE than the FLOAT itself */
+        double *x = fm_vec_f64_out(v), narrow = fabs(*x) <= (double)FLT_MAX ? (double)(float)*x : *x;
+        if (is_max ? narrow > *x : narrow < *x) *x = narrow;
+        return !isnan(*x);
+    }
+    if (fm_type_is_timestamp(v->type) && is_max) { /* it was cut to milliseconds */
+        int64_t *us = fm_vec_i64_out(v);
+        *us = *us > INT64_MAX - 999 ? INT64_MAX : *us + 999;
+    }
+    if (v->type->id == FM_TYPE_DECIMAL && v->type->precision > DOUBLE_DIGITS) {
+        fm_i128 *x = fm_vec_decimal_out(v), slack = *x / ((fm_i128)1000000000000000 / LOST);
+        slack = (slack < 0 ? -slack : slack) + 1;
+        *x = is_max ? *x + slack : *x - slack; /* 38 digits and this are well within 128 bits */
+    }
+    return true;
+}
+
+static fm_status bound_of(const fm_json *v, const fm_type *type, bool is_max, fm_arena *arena, const fm_vec **out, fm_error *err)
+{
     fm_session_conf conf = {.ansi = true, .zone = fm_zone_utc()};
     fm_vec in, *made;
 
     *out = NULL;
-    for (int32_t i = 0; values && values->kind == FM_JSON_OBJECT && i < values->n; i++) {
-        if (fm_str_eq(values->keys[i], physical)) v = &values->items[i];
-    }
     if (!v || (v->kind != FM_JSON_STRING && v->kind != FM_JSON_NUMBER)) return FM_OK;
+    if (type->id == FM_TYPE_TIMESTAMP && !has_zone(v->text)) return FM_OK;
     FM_TRY(fm_vec_init(&in, fm_type_string(), 1, arena, err));
     fm_vec_view_out(&in)[0] = fm_view_of(v->text.ptr, v->text.len);
     made = fm_arena_one(arena, fm_vec);
     if (!made) return fm_no_memory(arena, err);
     if (type->id == FM_TYPE_STRING) *made = in;
     else FM_TRY(fm_cast_run(&in, type, FM_CAST_TRY, &conf, arena, made, err));
-    if (!fm_vec_is_null(made, 0)) *out = made;
+    if (!fm_vec_is_null(made, 0) && widen(made, is_max)) *out = made;
     return FM_OK;
 }
 
-fm_status fm_delta_stats_bounds(const fm_json *stats, fm_str physical, const fm_type *type, fm_arena *arena, fm_delta_bounds *out, fm_error *err)
+fm_status fm_delta_stats_bounds(const fm_json *stats, const fm_str *path, int32_t n_path, const fm_type *type, fm_arena *arena,
+                                fm_delta_bounds *out, fm_error *err)
 {
     *out = (fm_delta_bounds){.rows = -1, .null_count = -1};
     if (!stats || fm_type_is_nested(type)) return FM_OK;
     if (!fm_json_i64(fm_json_get(stats, "numRecords"), &out->rows)) out->rows = -1;
-    const fm_json *counts = fm_json_get(stats, "nullCount");
-    for (int32_t i = 0; counts && counts->kind == FM_JSON_OBJECT && i < counts->n; i++) {
-        if (fm_str_eq(counts->keys[i], physical) && !fm_json_i64(&counts->items[i], &out->null_count)) out->null_count = -1;
-    }
-    FM_TRY(bound_of(fm_json_get(stats, "minValues"), physical, type, arena, &out->min, err));
-    FM_TRY(bound_of(fm_json_get(stats, "maxValues"), physical, type, arena, &out->max, err));
-    if (out->max && fm_type_is_timestamp(type)) { /* it was cut to milliseconds */
-        int64_t *us = fm_vec_i64_out((fm_vec *)(uintptr_t)out->max);
-        *us = *us > INT64_MAX - 999 ? INT64_MAX : *us + 999;
-    }
-    return FM_OK;
+    if (!fm_json_i64(find_value(fm_json_get(stats, "nullCount"), path, n_path), &out->null_count)) out->null_count = -1;
+    FM_TRY(bound_of(find_value(fm_json_get(stats, "minValues"), path, n_path), type, false, arena, &out->min, err));
+    return bound_of(find_value(fm_json_get(stats, "maxValues"), path, n_path), type, true, arena, &out->max, err);
 }

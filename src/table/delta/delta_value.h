@@ -28,7 +28,9 @@ typedef struct fm_delta_bounds {
     const fm_vec *min, *max;
     int64_t rows, null_count;
 } fm_delta_bounds;
-/* stats: parsed, or NULL. Of the top-level column of this physical name. */
-fm_status fm_delta_stats_bounds(const fm_json *stats, fm_str physical, const fm_type *type, fm_arena *arena, fm_delta_bounds *out, fm_error *err);
+/* stats: parsed, or NULL. Of the leaf that these physical names lead to, [n_path], from the top. No value lies outside the bounds but
+ * NaN; they are widened where writers are known to round: a FLOAT that is a DOUBLE by now, decimals kept as doubles. */
+fm_status fm_delta_stats_bounds(const fm_json *stats, const fm_str *path, int32_t n_path, const fm_type *type, fm_arena *arena,
+                                fm_delta_bounds *out, fm_error *err);
 
 #endif
