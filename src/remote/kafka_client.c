@@ -191,6 +191,10 @@ static fm_status set(rd_kafka_conf_t *conf, const fm_kafka_setting *s, fm_error 
     return fm_fail(err, FM_INVALID, "FLOODMARK_INVALID_OPTION", "Option %s is not accepted: %s.", shown, why);
 }
 
+/* WAIT: how long a broker may hold a question for more messages when it has none. librdkafka asks one question at a time over a
+ * connection, about the partitions that it may read on. While those with a backlog are read as far ahead as they may be, that is a
+ * question about the ones that are at their end: no other can be asked until the broker gives up. With librdkafka's own half a
+ * second a backlog of 4 partitions was read at a quarter of the speed. */
 static fm_status configure(const fm_kafka_settings *settings, rd_kafka_conf_t **out, fm_error *err)
 {
     static const struct {
@@ -203,7 +207,8 @@ static fm_status configure(const fm_kafka_settings *settings, rd_kafka_conf_t **
         {"enable.partition.eof", "true", true, false, true}, /* the end may lie behind the last record */
         {"check.crcs", "true", true, false, false},
         {"socket.nagle.disable", "true", true, true, false},
-        {"fetch.message.max.bytes", "8388608", true, false, false}, /* measured: 1.3 times the default's speed */
+        {"fetch.message.max.bytes", "1048576", true, false, false},  /* of each partition; more falls out of the caches */
+        {"fetch.wait.max.ms", "10", true, false, false},               /* see WAIT */
         {"queued.min.messages", "100000", true, false, false},       /* AHEAD_MESSAGES */
         {"queued.max.messages.kbytes", "32768", true, false, false}, /* AHEAD_KBYTES; of each partition */
         {"enable.idempotence", "true", false, true, false},
