@@ -1,208 +1,294 @@
-/* engine/change_table.c: UPDATE, DELETE and MERGE on Delta tables: rows that go and rows that come, in one commit. */
+/* engine/change_table.c: UPDATE, DELETE and MERGE on Delta tables, in one commit each. */
 #include <inttypes.h>
 
-#include "base/bits.h"
+#include "base/time_text.h"
 #include "engine/change_plan.h"
-#include "engine/tables.h"
-#include "sink/delta_shape.h"
-#include "table/delta/delta_commit.h"
-#include "table/delta/delta_rewrite.h"
+#include "engine/change_rows.h"
 
-enum { TRIES_MAX = 20 };
-#define TARGET "__floodmark_target"
 
-typedef struct change {
-    fm_session *s;
-    const fm_plan *statement;
-    fm_arena *arena, *batch;      /* one try; one batch */
-    fm_delta_log log;
-    fm_delta_snapshot *snapshot;
-    fm_delta_rewrite *rewrite;
-    fm_delta_plan plan;
-    fm_delta_shape *shape;
-    int32_t *columns, n_columns;  /* of the table, in the query's order */
-    const fm_type *rows;          /* STRUCT of them */
-    fm_delta_index by_path;
-    fm_delta_rows *hits;          /* [n_entries] bits are made with the first hit */
+typedef struct statement {
+    fm_change c;
+    const fm_plan *p;
+    const fm_table_def *table;
+    const fm_type *source;        /* STRUCT: of MERGE */
+    const fm_type *evolving;      /* STRUCT: columns of the source that the table takes over, or NULL */
+    bool evolve, want_old;
+    fm_plan *query;
+    int32_t n_new;
     int64_t counts[4];            /* by FM_CHANGE_*; [0]: all */
-} change;
+    int64_t by_source[4], matched[4]; /* likewise, of clauses of that kind */
+} statement;
 
 /* ---- Rows -------------------------------------------------------------------------------------------------------------------- */
 
 /* Two rows of the source for one of the table: fine only when all that can happen is that it goes. */
-static bool may_repeat(const fm_plan *statement)
+static bool may_repeat(const fm_plan *p)
 {
     int32_t matched = 0;
     bool only_delete = true;
 
-    for (int32_t i = 0; i < statement->n_clauses; i++) {
-        if (statement->clauses[i].when != FM_WHEN_MATCHED) continue;
+    for (int32_t i = 0; i < p->n_clauses; i++) {
+        if (p->clauses[i].when != FM_WHEN_MATCHED) continue;
         matched++;
-        only_delete &= statement->clauses[i].action == FM_MERGE_DELETE && !statement->clauses[i].condition;
+        only_delete &= p->clauses[i].action == FM_MERGE_DELETE && !p->clauses[i].condition;
     }
     return matched == 1 && only_delete;
 }
 
-/* false in *fresh: the row was hit before. */
-static fm_status hit(change *c, fm_str path, int64_t row, bool *fresh, fm_error *err)
+static fm_status refuse_repeat(fm_error *err)
 {
-    int32_t at = fm_delta_index_find(&c->by_path, path);
-
-    fm_assert(at >= 0); /* the query read the snapshot's own files */
-    fm_delta_rows *h = &c->hits[at];
-    if (!h->bits) {
-        FM_TRY(fm_delta_file_rows(&c->log, &c->snapshot->entries[at].file, &h->rows, err));
-        h->bits = fm_arena_array(c->arena, uint64_t, fm_bit_words(h->rows) + 1);
-        if (!h->bits) return fm_no_memory(c->arena, err);
-    }
-    fm_assert(row >= 0 && row < h->rows);
-    *fresh = !fm_bit_get(h->bits, row);
-    fm_bit_set(h->bits, row);
-    h->gone += *fresh;
-    if (*fresh || may_repeat(c->statement)) return FM_OK;
     return fm_fail(err, FM_INVALID, "DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE",
                    "Cannot perform Merge as multiple source rows matched and attempted to modify the same target row in the Delta table in possibly conflicting ways. "
-                   "Make the source unique by the columns of ON, or narrow the conditions.");
+                   "By SQL semantics of Merge, when multiple source rows match on the same target row, the result may be ambiguous as it is unclear which source row "
+                   "should be used. Make the source unique by the columns of ON, or narrow the conditions.");
+}
+
+/* The rows that went, for the change files. */
+static fm_status note_old(statement *s, const fm_batch *in, const int32_t *types, const int32_t *some, int32_t n, fm_error *err)
+{
+    const fm_type *table = s->c.plan.schema->type;
+    fm_batch old = {.schema = table, .rows = in->rows, .columns = in->columns + FM_CHANGE_COLUMNS + s->n_new};
+    const fm_batch *taken;
+    int32_t *kept = fm_arena_array(s->c.batch, int32_t, n);
+
+    if (!kept) return fm_no_memory(s->c.batch, err);
+    for (int32_t i = 0; i < n; i++) kept[i] = types[some[i]] == FM_CHANGE_UPDATED ? FM_CHANGE_UPDATED_FROM : FM_CHANGE_DELETED;
+    FM_TRY(fm_batch_gather(&old, some, n, s->c.batch, &taken, err));
+    return fm_change_note(&s->c, taken, kept, err);
 }
 
 static fm_status take_rows(void *ctx, const fm_batch *in, fm_error *err)
 {
-    change *c = ctx;
-    const fm_vec *action = &in->columns[FM_CHANGE_ACTION], *file = &in->columns[FM_CHANGE_FILE], *row = &in->columns[FM_CHANGE_ROW];
-    const fm_batch *some, *shaped;
-    int32_t n = 0;
+    statement *s = ctx;
+    const fm_vec *action = &in->columns[FM_CHANGE_ACTION], *clause = &in->columns[FM_CHANGE_CLAUSE], *file = &in->columns[FM_CHANGE_FILE],
+                 *row = &in->columns[FM_CHANGE_ROW];
+    int32_t n_come = 0, n_go = 0;
 
-    fm_arena_reset(c->batch);
-    int32_t *comes = fm_arena_array(c->batch, int32_t, in->rows);
-    if (!comes) return fm_no_memory(c->batch, err);
+    fm_arena_reset(s->c.batch);
+    int32_t *comes = fm_arena_array(s->c.batch, int32_t, in->rows), *goes = fm_arena_array(s->c.batch, int32_t, in->rows);
+    if (!comes || !goes) return fm_no_memory(s->c.batch, err);
     for (int32_t i = 0; i < in->rows; i++) {
         int32_t what = fm_vec_i32(action)[i];
+        fm_merge_when when = s->p->clauses[fm_vec_i32(clause)[i]].when;
         bool fresh = true;
-        if (what != FM_CHANGE_INSERTED) FM_TRY(hit(c, fm_vec_str(file, i), fm_vec_i64(row)[i], &fresh, err));
-        c->counts[what] += fresh;
-        c->counts[0] += fresh;
-        if (what != FM_CHANGE_DELETED) comes[n++] = i;
+        if (what != FM_CHANGE_INSERTED) {
+            FM_TRY(fm_change_hit(&s->c, fm_vec_str(file, i), fm_vec_i64(row)[i], &fresh, err));
+            if (!fresh && !may_repeat(s->p)) return refuse_repeat(err);
+            if (fresh) goes[n_go++] = i;
+        }
+        s->counts[what] += fresh;
+        s->counts[0] += fresh;
+        if (when == FM_WHEN_MATCHED) s->matched[what] += fresh;
+        if (when == FM_WHEN_NOT_MATCHED_BY_SOURCE) s->by_source[what] += fresh;
+        if (what != FM_CHANGE_DELETED) comes[n_come++] = i;
     }
-    if (n == 0) return FM_OK;
-    fm_batch rows = {.schema = c->rows, .rows = in->rows, .columns = in->columns + FM_CHANGE_COLUMNS};
-    FM_TRY(fm_batch_gather(&rows, comes, n, c->batch, &some, err));
-    FM_TRY(fm_delta_shape_run(c->shape, some, c->batch, &shaped, err));
-    return fm_delta_writer_write(fm_delta_rewrite_writer(c->rewrite), shaped, err);
+    if (s->want_old && n_go) FM_TRY(note_old(s, in, fm_vec_i32(action), goes, n_go, err));
+    fm_batch rows = {.schema = s->c.rows, .rows = in->rows, .columns = in->columns + FM_CHANGE_COLUMNS};
+    return fm_change_push(&s->c, &rows, comes, n_come, fm_vec_i32(action), err);
 }
 
 static fm_status begin_rows(void *ctx, const fm_type *schema, fm_error *err)
 {
-    change *c = ctx;
-    fm_delta_wish wish = {0};
-    fm_delta_rewrite_spec spec = {.log = &c->log, .schema = c->snapshot->schema, .metadata = &c->snapshot->metadata, .zone = c->s->conf.zone, .files_max = c->snapshot->n_live};
+    statement *s = ctx;
+    const fm_type *rows = fm_type_struct(s->c.arena, schema->fields + FM_CHANGE_COLUMNS, s->n_new);
+    fm_delta_wish wish = {.rows = s->evolving ? s->evolving : rows, .merge_schema = s->evolving != NULL};
 
-    c->rows = fm_type_struct(c->arena, schema->fields + FM_CHANGE_COLUMNS, schema->n_fields - FM_CHANGE_COLUMNS);
-    if (!c->rows) return fm_no_memory(c->arena, err);
-    wish.rows = c->rows;
-    FM_TRY(fm_delta_plan_write(c->snapshot, &wish, c->arena, &c->plan, err));
-    FM_TRY(fm_delta_shape_new(&c->s->sink_env, &c->plan, c->rows, c->arena, &c->shape, err));
-    spec.use_vectors = fm_delta_property(&c->snapshot->metadata, "delta.enableDeletionVectors", false) && fm_delta_has_feature(&c->snapshot->protocol, "deletionVectors");
-    return fm_delta_rewrite_new(&spec, &c->rewrite, err);
+    return rows ? fm_change_plan_rows(&s->c, rows, &wish, true, err) : fm_no_memory(s->c.arena, err);
+}
+
+/* ---- MERGE: the source -------------------------------------------------------------------------------------------------------------- */
+
+static bool names_column(const fm_merge_clause *c, fm_str target, fm_str name)
+{
+    if (c->star) return true;
+    for (int32_t i = 0; i < c->n; i++) {
+        const fm_name_path *path = &c->columns[i];
+        bool alone = path->n == 1 || (path->n == 2 && fm_str_eq_ci(path->parts[0], target));
+        if (alone && fm_str_eq_ci(path->parts[path->n - 1], name)) return true;
+    }
+    return false;
+}
+
+/* Columns of the source, and which of them the table takes over: those that a clause names. */
+static fm_status look_at_source(statement *s, fm_error *err)
+{
+    fm_plan *analyzed;
+    int32_t n = 0, n_taken = 0;
+
+    FM_TRY(fm_session_analyze(s->c.s, s->p->children[1], s->c.arena, &analyzed, err));
+    fm_field *fields = fm_arena_array(s->c.arena, fm_field, analyzed->n_output), *taken = fm_arena_array(s->c.arena, fm_field, analyzed->n_output);
+    if (!fields || !taken) return fm_no_memory(s->c.arena, err);
+    for (int32_t i = 0; i < analyzed->n_output; i++) {
+        const fm_attr *a = &analyzed->output[i];
+        if (a->hidden) continue;
+        fields[n++] = (fm_field){a->name, a->type, a->nullable};
+        bool wanted = false;
+        for (int32_t k = 0; k < s->p->n_clauses; k++) wanted |= names_column(&s->p->clauses[k], fm_change_name_of(s->p->children[0]), a->name);
+        if (wanted) taken[n_taken++] = fields[n - 1];
+    }
+    s->source = fm_type_struct(s->c.arena, fields, n);
+    s->evolving = s->evolve ? fm_type_struct(s->c.arena, taken, n_taken) : NULL;
+    return s->source && (s->evolving || !s->evolve) ? FM_OK : fm_no_memory(s->c.arena, err);
+}
+
+/* ---- What the commit says ------------------------------------------------------------------------------------------------------------ */
+
+/* ["(id = 1)"] */
+static fm_str predicate_text(const statement *s, const fm_expr *e)
+{
+    fm_strbuf text = {0};
+
+    if (e) fm_expr_sql(e, &text);
+    fm_str one = e ? fm_strbuf_str(&text) : FM_STR("true"), out = fm_names_json(s->c.arena, &one, 1);
+    fm_strbuf_fini(&text);
+    return out;
+}
+
+/* [{"predicate":"(a > 1)","actionType":"update"}] */
+static fm_str clauses_text(const statement *s, fm_merge_when when)
+{
+    static const char *const actions[] = {"update", "delete", "insert"};
+    fm_strbuf text = {0};
+
+    fm_strbuf_add_char(&text, '[');
+    for (int32_t i = 0; i < s->p->n_clauses; i++) {
+        const fm_merge_clause *c = &s->p->clauses[i];
+        fm_strbuf condition = {0};
+        if (c->when != when) continue;
+        fm_strbuf_add_c(&text, text.len > 1 ? ",{" : "{");
+        if (c->condition) {
+            fm_expr_sql(c->condition, &condition);
+            fm_strbuf_add_c(&text, "\"predicate\":");
+            fm_strbuf_add_json(&text, fm_strbuf_str(&condition));
+            fm_strbuf_add_char(&text, ',');
+        }
+        fm_strbuf_printf(&text, "\"actionType\":\"%s\"}", actions[c->action]);
+        fm_strbuf_fini(&condition);
+    }
+    fm_strbuf_add_char(&text, ']');
+    fm_str out = fm_strbuf_ok(&text) ? fm_arena_str(s->c.arena, fm_strbuf_str(&text)) : (fm_str){0};
+    fm_strbuf_fini(&text);
+    return out;
+}
+
+static fm_str parameters(const statement *s)
+{
+    if (s->p->kind == FM_PLAN_MERGE) {
+        fm_pair pairs[] = {{"predicate", predicate_text(s, s->p->exprs[0])},
+                           {"matchedPredicates", clauses_text(s, FM_WHEN_MATCHED)},
+                           {"notMatchedPredicates", clauses_text(s, FM_WHEN_NOT_MATCHED)},
+                           {"notMatchedBySourcePredicates", clauses_text(s, FM_WHEN_NOT_MATCHED_BY_SOURCE)}};
+        return fm_pairs_json(s->c.arena, pairs, 4);
+    }
+    fm_pair pair = {"predicate", predicate_text(s, s->p->clauses[0].condition)};
+    return fm_pairs_json(s->c.arena, &pair, 1);
+}
+
+typedef struct metric {
+    const char *name;
+    int64_t value;
+} metric;
+
+static fm_str metrics_json(fm_arena *arena, const metric *m, int32_t n)
+{
+    enum { METRICS_MAX = 24 };
+    fm_pair pairs[METRICS_MAX];
+
+    fm_assert(n <= METRICS_MAX);
+    for (int32_t i = 0; i < n; i++) pairs[i] = (fm_pair){m[i].name, fm_number_text(arena, m[i].value)};
+    return fm_pairs_json(arena, pairs, n);
+}
+
+static fm_str metrics(const statement *s, const fm_change_totals *t)
+{
+    int64_t ms = (fm_clock_now_us(s->c.s->env.clock) - s->c.started_us) / FM_US_PER_MS;
+    bool update = s->p->kind == FM_PLAN_UPDATE;
+
+    if (s->p->kind != FM_PLAN_MERGE) {
+        metric m[] = {{"numRemovedFiles", t->removed_files}, {"numRemovedBytes", t->removed_bytes}, {"numCopiedRows", t->copied_rows},
+                      {"numDeletionVectorsAdded", t->vectors_added}, {"numDeletionVectorsRemoved", t->vectors_removed},
+                      {"numDeletionVectorsUpdated", t->vectors_updated}, {"numAddedChangeFiles", t->change_files}, {"executionTimeMs", ms},
+                      {update ? "numUpdatedRows" : "numDeletedRows", s->counts[0]}, {"numAddedFiles", t->added_files}, {"numAddedBytes", t->added_bytes}};
+        return metrics_json(s->c.arena, m, sizeof m / sizeof m[0]);
+    }
+    metric m[] = {{"numTargetRowsInserted", s->counts[FM_CHANGE_INSERTED]}, {"numTargetRowsUpdated", s->counts[FM_CHANGE_UPDATED]},
+                  {"numTargetRowsDeleted", s->counts[FM_CHANGE_DELETED]}, {"numTargetRowsMatchedUpdated", s->matched[FM_CHANGE_UPDATED]},
+                  {"numTargetRowsMatchedDeleted", s->matched[FM_CHANGE_DELETED]}, {"numTargetRowsNotMatchedBySourceUpdated", s->by_source[FM_CHANGE_UPDATED]},
+                  {"numTargetRowsNotMatchedBySourceDeleted", s->by_source[FM_CHANGE_DELETED]}, {"numTargetRowsCopied", t->copied_rows},
+                  {"numOutputRows", t->copied_rows + s->c.rows_written}, {"numTargetFilesAdded", t->added_files}, {"numTargetFilesRemoved", t->removed_files},
+                  {"numTargetBytesAdded", t->added_bytes}, {"numTargetBytesRemoved", t->removed_bytes}, {"numTargetChangeFilesAdded", t->change_files},
+                  {"numTargetDeletionVectorsAdded", t->vectors_added}, {"numTargetDeletionVectorsRemoved", t->vectors_removed},
+                  {"numTargetDeletionVectorsUpdated", t->vectors_updated}, {"executionTimeMs", ms}};
+    return metrics_json(s->c.arena, m, sizeof m / sizeof m[0]);
 }
 
 /* ---- One try ------------------------------------------------------------------------------------------------------------------- */
 
-static fm_status index_files(change *c, fm_error *err)
-{
-    c->hits = fm_arena_array(c->arena, fm_delta_rows, c->snapshot->n_entries);
-    if (!c->hits) return fm_no_memory(c->arena, err);
-    for (int32_t i = 0; i < c->snapshot->n_entries; i++) {
-        if (c->snapshot->entries[i].is_live) FM_TRY(fm_delta_index_set(&c->by_path, c->snapshot->entries[i].file.path, i, err));
-    }
-    return FM_OK;
-}
-
-/* The table as the query reads it: at the version that the commit stands on, rows with their places. */
-static fm_status declare_target(change *c, fm_error *err)
-{
-    fm_table_def def = {.name = FM_STR(TARGET), .format = FM_STR("delta")};
-    fm_str version = fm_arena_printf(c->arena, "%" PRId64, c->snapshot->version);
-    bool ok = version.ptr && fm_options_set(c->arena, &def.options, FM_STR("path"), c->log.root) && fm_options_set(c->arena, &def.options, FM_STR("versionAsOf"), version) &&
-              fm_options_set(c->arena, &def.options, FM_STR("floodmarkRows"), FM_STR("true"));
-
-    return ok ? fm_session_add_table(c->s, &def, false, true, err) : fm_no_memory(c->arena, err);
-}
-
-static fm_status commit(change *c, fm_error *err)
+static fm_status commit(statement *s, fm_error *err)
 {
     static const char *const operations[] = {"UPDATE", "DELETE", "MERGE"};
     int64_t version;
-    fm_delta_commit d = {.operation = operations[c->statement->kind - FM_PLAN_UPDATE], .read_files = true};
+    fm_change_totals totals;
+    fm_delta_commit d = {.operation = operations[s->p->kind - FM_PLAN_UPDATE], .read_files = true};
 
-    for (int32_t i = 0; i < c->snapshot->n_entries; i++) {
-        if (c->hits[i].bits) FM_TRY(fm_delta_rewrite_file(c->rewrite, &c->snapshot->entries[i].file, &c->hits[i], err));
-    }
-    if (c->counts[0] == 0) return FM_OK;
-    FM_TRY(fm_delta_rewrite_finish(c->rewrite, &d.adds, &d.n_adds, &d.removes, &d.n_removes, err));
-    d.metrics = fm_arena_printf(c->arena, "{\"numAffectedRows\":\"%" PRId64 "\",\"numAddedFiles\":\"%" PRId32 "\",\"numRemovedFiles\":\"%" PRId32 "\"}", c->counts[0], d.n_adds, d.n_removes);
-    if (!d.metrics.ptr) return fm_no_memory(c->arena, err);
-    return fm_delta_commit_run(c->snapshot, &d, &version, err);
+    if (s->counts[0] == 0 && !s->c.plan.metadata) return FM_OK; /* nothing changed: no commit */
+    FM_TRY(fm_change_finish(&s->c, false, &d, &totals, err));
+    d.parameters = parameters(s);
+    d.metrics = metrics(s, &totals);
+    if (!d.parameters.ptr || !d.metrics.ptr) return fm_no_memory(s->c.arena, err);
+    FM_TRY(fm_delta_commit_run(s->c.snapshot, &d, &version, err));
+    fm_delta_maintain(s->c.snapshot);
+    return FM_OK;
 }
 
-static fm_status check_table(change *c, fm_error *err)
+/* The schema that the rows will have, to make the query by. */
+static fm_status plan_schema(statement *s, fm_delta_plan *plan, fm_error *err)
 {
-    FM_TRY(fm_delta_check_write(&c->snapshot->protocol, &c->snapshot->metadata, c->snapshot->schema, c->log.root, err));
-    if (!fm_delta_property(&c->snapshot->metadata, "delta.enableChangeDataFeed", false)) return FM_OK;
-    return fm_fail(err, FM_UNSUPPORTED, "FLOODMARK_DELTA_CHANGE_DATA_FEED",
-                   "The table '%s' has delta.enableChangeDataFeed; rows that are changed in it would need change files, which are not written here yet.", c->log.root.ptr);
+    const fm_type *none = fm_type_struct(s->c.arena, NULL, 0);
+    fm_delta_wish wish = {.rows = s->evolving ? s->evolving : none, .merge_schema = s->evolving != NULL};
+
+    return none ? fm_delta_plan_write(s->c.snapshot, &wish, s->c.arena, plan, err) : fm_no_memory(s->c.arena, err);
 }
 
-static fm_status run(change *c, const fm_table_def *table, fm_error *err)
+static fm_status run(statement *s, fm_error *err)
 {
-    fm_plan *query;
-    fm_rows_to to = {.ctx = c, .begin = begin_rows, .push = take_rows};
+    fm_delta_plan plan;
+    fm_rows_to to = {.ctx = s, .begin = begin_rows, .push = take_rows};
 
-    FM_TRY(fm_delta_log_of(c->s, table, c->arena, &c->log, err));
-    fm_status st = fm_delta_snapshot_load(&c->log, -1, &c->snapshot, err);
-    if (st == FM_NOT_FOUND) return fm_fail(err, FM_INVALID, "DELTA_TABLE_NOT_FOUND", "Delta table '%s' doesn't exist.", c->log.root.ptr);
-    if (st != FM_OK) return st;
-    FM_TRY(check_table(c, err));
-    FM_TRY(index_files(c, err));
-    FM_TRY(declare_target(c, err));
-    FM_TRY(fm_change_plan(c->statement, FM_STR(TARGET), c->snapshot->schema, c->arena, &query, &c->columns, &c->n_columns, err));
-    FM_TRY(fm_session_query_into(c->s, query, c->arena, &to, err));
-    return commit(c, err);
+    s->evolving = NULL;
+    if (s->p->kind == FM_PLAN_MERGE) FM_TRY(look_at_source(s, err));
+    FM_TRY(plan_schema(s, &plan, err));
+    FM_TRY(fm_change_declare_target(&s->c, err));
+    s->want_old = fm_delta_property(plan.written, "delta.enableChangeDataFeed", false);
+    fm_change_query q = {.statement = s->p, .target = FM_STR(FM_CHANGE_TARGET), .have = s->c.snapshot->schema, .want = plan.schema, .source = s->source,
+                         .evolve = s->evolve, .want_old = s->want_old};
+    FM_TRY(fm_change_plan(&q, s->c.arena, &s->query, &s->n_new, err));
+    FM_TRY(fm_session_query_into(s->c.s, s->query, s->c.arena, &to, err));
+    return commit(s, err);
 }
 
-static fm_status try_once(change *c, const fm_table_def *table, fm_error *err)
+static fm_status try_once(statement *s, fm_session *session, fm_error *err)
 {
-    c->arena = fm_arena_new(0);
-    c->batch = fm_arena_new(0);
-    for (int i = 0; i < 4; i++) c->counts[i] = 0;
-    fm_status st = c->arena && c->batch ? run(c, table, err) : fm_no_memory(NULL, err);
-    /* A commit whose end is not known may be there: its files must stay. */
-    fm_delta_rewrite_free(c->rewrite, st == FM_OK || st == FM_UNAVAILABLE);
-    c->rewrite = NULL;
-    fm_session_drop(c->s, FM_STR(TARGET), false, true, NULL);
-    if (st == FM_OK && c->counts[0]) fm_delta_maintain(c->snapshot);
-    fm_delta_snapshot_free(c->snapshot);
-    c->snapshot = NULL;
-    fm_delta_index_fini(&c->by_path);
-    fm_arena_free(c->batch);
-    fm_arena_free(c->arena);
+    for (int i = 0; i < 4; i++) s->counts[i] = s->matched[i] = s->by_source[i] = 0;
+    fm_status st = fm_change_begin(&s->c, session, s->table, err);
+    if (st == FM_OK) st = run(s, err);
+    fm_change_end(&s->c, st);
     return st;
 }
 
-fm_status fm_session_change(fm_session *s, const fm_plan *p, fm_result *r, fm_error *err)
+fm_status fm_session_change(fm_session *session, const fm_plan *p, fm_result *r, fm_error *err)
 {
     static const char *const names[] = {"num_affected_rows", "num_updated_rows", "num_deleted_rows", "num_inserted_rows"};
-    change c = {.s = s, .statement = p};
+    statement s = {.p = p, .evolve = p->outer};
     const fm_plan *relation = p->children[0]->kind == FM_PLAN_SUBQUERY_ALIAS ? p->children[0]->children[0] : p->children[0];
-    const fm_table_def *table;
     fm_status st = FM_CONFLICT;
+    bool automatic = false;
 
-    if (p->kind == FM_PLAN_MERGE && p->outer) {
-        return fm_fail_at(err, FM_UNSUPPORTED, "FLOODMARK_MERGE_SCHEMA_EVOLUTION", p->pos.line, p->pos.column,
-                          "MERGE WITH SCHEMA EVOLUTION is not available: add the columns first, by a stream or an INSERT with mergeSchema.");
-    }
-    FM_TRY(fm_delta_table_of(s, relation->name_parts, relation->n_name_parts, p->pos, &table, err));
-    for (int tries = 0; st == FM_CONFLICT && tries < TRIES_MAX; tries++) st = try_once(&c, table, err);
+    FM_TRY(fm_options_bool(&session->settings, "spark.databricks.delta.schema.autoMerge.enabled", false, &automatic, err));
+    if (p->kind == FM_PLAN_MERGE) s.evolve |= automatic;
+    FM_TRY(fm_delta_table_of(session, relation->name_parts, relation->n_name_parts, relation->pos, &s.table, err));
+    for (int tries = 0; st == FM_CONFLICT && tries < FM_CHANGE_TRIES_MAX; tries++) st = try_once(&s, session, err);
     if (st != FM_OK) return st;
-    int64_t counts[] = {c.counts[0], c.counts[FM_CHANGE_UPDATED], c.counts[FM_CHANGE_DELETED], c.counts[FM_CHANGE_INSERTED]};
+    int64_t counts[] = {s.counts[0], s.counts[FM_CHANGE_UPDATED], s.counts[FM_CHANGE_DELETED], s.counts[FM_CHANGE_INSERTED]};
     return fm_result_counts(r, names, counts, p->kind == FM_PLAN_MERGE ? 4 : 1, err);
 }

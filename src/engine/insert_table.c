@@ -145,11 +145,11 @@ static fm_status properties_of(const fm_options *options, fm_arena *arena, fm_de
 static fm_status column_fields(const fm_table_def *def, fm_arena *arena, fm_delta_field **out, fm_error *err)
 {
     *out = NULL;
-    if (!def->default_sql && !def->generated_sql) return FM_OK;
+    if (!def->columns) return FM_OK;
     fm_delta_field *fields = fm_arena_array(arena, fm_delta_field, def->schema->n_fields);
     if (!fields) return fm_no_memory(arena, err);
     for (int32_t i = 0; i < def->schema->n_fields; i++) {
-        fm_str generated = def->generated_sql[i], absent = def->default_sql[i];
+        fm_str generated = def->columns[i].generated_sql, absent = def->columns[i].default_sql;
         fm_strbuf text = {0};
         fields[i] = (fm_delta_field){.metadata = FM_STR("{}"), .id = FM_PARQUET_NO_ID, .physical = def->schema->fields[i].name};
         if (!generated.ptr && !absent.ptr) continue;
@@ -169,9 +169,9 @@ static fm_status add_column_features(const fm_table_def *def, fm_arena *arena, f
     fm_delta_protocol *p = (fm_delta_protocol *)(uintptr_t)plan->protocol; /* made for us, in arena */
     bool defaults = false, generated = false;
 
-    for (int32_t i = 0; def->default_sql && i < def->schema->n_fields; i++) {
-        defaults |= def->default_sql[i].ptr != NULL;
-        generated |= def->generated_sql[i].ptr != NULL;
+    for (int32_t i = 0; def->columns && i < def->schema->n_fields; i++) {
+        defaults |= def->columns[i].default_sql.ptr != NULL;
+        generated |= def->columns[i].generated_sql.ptr != NULL;
     }
     if (generated) FM_TRY(fm_delta_add_feature(arena, p, "generatedColumns", false, err));
     return defaults ? fm_delta_add_feature(arena, p, "allowColumnDefaults", false, err) : FM_OK;

@@ -60,11 +60,16 @@ typedef enum fm_plan_kind {
     FM_PLAN_SET,            /* options: key, value; none: show all */
     FM_PLAN_EXPLAIN,        /* children[0]; explain_mode */
     FM_PLAN_SHOW,           /* show_what: TABLES, VIEWS, FUNCTIONS, STREAMS; pattern in name */
-    FM_PLAN_INSERT,         /* name: the table; children[0]: the query; column_names as written; all: OVERWRITE; by_name */
+    FM_PLAN_INSERT,         /* name: the table; children[0]: the query; column_names as written; all: OVERWRITE; by_name;
+                               exprs[0]: of REPLACE WHERE; clauses[0]: PARTITION, values NULL: dynamic; options: WITH */
     FM_PLAN_UPDATE,         /* children[0]: the table, under its alias; clauses[0] */
     FM_PLAN_DELETE,         /* children[0]: the table, under its alias; clauses[0] */
     FM_PLAN_MERGE,          /* children[0]: the table, children[1]: the source; exprs[0]: ON; clauses; outer: WITH SCHEMA EVOLUTION */
-    FM_PLAN_MAINTAIN,       /* name: the table; what: OPTIMIZE, VACUUM, RESTORE, HISTORY, DETAIL; options; exprs[0]: WHERE */
+    FM_PLAN_MAINTAIN,       /* name: the table; what: OPTIMIZE, VACUUM, RESTORE, HISTORY, DETAIL, PROPERTIES; options; exprs[0]: WHERE;
+                               column_names: ZORDER BY */
+    FM_PLAN_ALTER_TABLE,    /* name: the table; what: ADD COLUMNS (table), SET and UNSET PROPERTIES (options), ADD CONSTRAINT (options:
+                               name, SQL), DROP CONSTRAINT (name), RENAME COLUMN (column_names: old, new), DROP COLUMNS (column_names),
+                               RENAME (name); if_exists */
     FM_PLAN_DESCRIBE        /* name: a table or view; or children[0]: a query; or function: describe_function */
 } fm_plan_kind;
 
@@ -82,13 +87,18 @@ typedef enum fm_explain_mode {
 /* WHEN ... THEN of MERGE; UPDATE and DELETE have one. */
 typedef enum fm_merge_when { FM_WHEN_MATCHED, FM_WHEN_NOT_MATCHED, FM_WHEN_NOT_MATCHED_BY_SOURCE } fm_merge_when;
 typedef enum fm_merge_action { FM_MERGE_UPDATE, FM_MERGE_DELETE, FM_MERGE_INSERT } fm_merge_action;
+typedef struct fm_name_path {
+    fm_str *parts;              /* [n] as written: a, t.a, s.x */
+    int32_t n;
+    fm_pos pos;
+} fm_name_path;
 typedef struct fm_merge_clause {
     fm_merge_when when;
     fm_merge_action action;
     fm_expr *condition;         /* NULL: always */
     bool star;                  /* UPDATE SET *, INSERT * */
-    fm_str *columns;            /* [n] of the table, last parts of their names */
-    fm_expr **values;           /* [n] */
+    fm_name_path *columns;      /* [n] of the table, and fields in them */
+    fm_expr **values;           /* [n] a NAME DEFAULT is the column's default */
     int32_t n;
     fm_pos pos;
 } fm_merge_clause;
@@ -111,6 +121,13 @@ typedef struct fm_window_spec {
     int64_t duration_us, slide_us, start_us;
 } fm_window_spec;
 
+/* What CREATE TABLE and ADD COLUMNS say of a column besides name and type. */
+typedef struct fm_column_def {
+    fm_str default_sql, generated_sql, comment; /* no ptr: none */
+    bool first;                 /* ADD COLUMNS: FIRST */
+    fm_str after;               /* AFTER; no ptr: none */
+} fm_column_def;
+
 /* A table as CREATE TABLE declared it, or read_files() made it. */
 typedef struct fm_table_def {
     fm_str name;
@@ -121,8 +138,7 @@ typedef struct fm_table_def {
     int32_t n_partition_by;
     fm_str comment;
     fm_options properties;      /* TBLPROPERTIES */
-    const fm_str *default_sql;  /* [schema->n_fields] DEFAULT of the columns; no ptr: none. NULL: no column has one */
-    const fm_str *generated_sql; /* GENERATED ALWAYS AS, likewise */
+    const fm_column_def *columns; /* [schema->n_fields], or NULL */
     fm_pos pos;
 } fm_table_def;
 
@@ -224,7 +240,7 @@ struct fm_plan {
     int32_t position_id;        /* READ: its hidden STRING column "file:line", last in output; 0: not wanted */
     fm_explain_mode explain_mode;
     fm_str what;                /* SHOW, DROP, DESCRIBE: "TABLES", "VIEW", "FUNCTION" */
-    fm_merge_clause *clauses;   /* MERGE, UPDATE, DELETE */
+    fm_merge_clause *clauses;   /* MERGE, UPDATE, DELETE, INSERT */
     int32_t n_clauses;
     bool by_name;               /* INSERT ... BY NAME */
     fm_str sql;                 /* commands: the statement's text */

@@ -22,24 +22,28 @@ typedef struct fm_names {
 /* Parts of statements, as the grammar collects them. */
 typedef struct fm_create {
     fm_token at;
-    bool or_replace, refresh;
+    bool or_replace, refresh, must_exist; /* must_exist: REPLACE TABLE */
 } fm_create;
 typedef struct fm_column {
     fm_token name, type;
     bool not_null;
-    fm_str default_sql, generated_sql;
+    fm_column_def def;
 } fm_column;
 typedef struct fm_columns {
     fm_field *items;
     int32_t n, cap;
-    fm_str *default_sql, *generated_sql; /* [FM_SCHEMA_FIELDS_MAX], made with the first; NULL: none */
+    fm_column_def *defs; /* [cap] */
 } fm_columns;
 typedef struct fm_merge_clauses {
     fm_merge_clause *items;
     int32_t n, cap;
 } fm_merge_clauses;
+typedef struct fm_paths {
+    fm_name_path *items;
+    int32_t n, cap;
+} fm_paths;
 typedef struct fm_assignments {
-    fm_names columns;
+    fm_paths columns;
     fm_exprs values;
     bool star;
 } fm_assignments;
@@ -242,18 +246,38 @@ fm_plan *fm_build_describe(fm_parse *p, const fm_token *at, const char *what, fm
 void fm_build_add_properties(fm_parse *p, fm_clauses *clauses, const fm_options *options);
 /* The text of an expression, as it stands. */
 fm_str fm_build_text_of(fm_parse *p, const fm_expr *e);
-fm_plan *fm_build_insert(fm_parse *p, const fm_token *at, bool overwrite, fm_names name, fm_names columns, bool by_name, fm_plan *query);
+/* What stands between a table's name and the query of INSERT. */
+typedef struct fm_insert {
+    fm_names columns;
+    fm_assignments partition; /* values NULL: dynamic */
+    fm_expr *replace;
+    bool by_name, overwrite;
+    fm_options *options;
+} fm_insert;
+typedef struct fm_partition_item {
+    fm_names name;
+    fm_expr *value;
+} fm_partition_item;
+fm_plan *fm_build_insert(fm_parse *p, const fm_token *at, fm_names name, fm_insert how, fm_plan *query);
+fm_plan *fm_build_insert_with(fm_parse *p, const fm_token *at, fm_ctes *ctes, fm_plan *insert);
 fm_plan *fm_build_target(fm_parse *p, fm_names name, fm_alias_clause alias);
 fm_plan *fm_build_update(fm_parse *p, const fm_token *at, fm_plan *target, fm_assignments set, fm_expr *where);
 fm_plan *fm_build_delete(fm_parse *p, const fm_token *at, fm_plan *target, fm_expr *where);
 fm_plan *fm_build_merge(fm_parse *p, const fm_token *at, bool evolve, fm_plan *target, fm_plan *source, fm_expr *on, fm_merge_clauses *clauses);
 fm_merge_clauses *fm_build_merge_clause(fm_parse *p, fm_merge_clauses *list, fm_merge_clause clause);
 fm_merge_clause fm_build_clause_of(const fm_token *at, fm_merge_when when, fm_expr *condition, fm_merge_action action, fm_assignments set);
+fm_paths fm_build_path(fm_parse *p, fm_paths list, fm_names name);
+/* value NULL: none is given (PARTITION). */
 fm_assignments fm_build_assignment(fm_parse *p, fm_assignments list, fm_names column, fm_expr *value);
-fm_assignments fm_build_insert_list(fm_parse *p, fm_names columns, fm_exprs values, const fm_token *at);
+fm_assignments fm_build_insert_list(fm_parse *p, fm_paths columns, fm_exprs values, const fm_token *at);
 fm_plan *fm_build_maintain(fm_parse *p, const fm_token *at, const char *what, fm_names name, fm_options *options, fm_expr *where);
 fm_options *fm_build_maintain_option(fm_parse *p, fm_options *list, const char *key, const fm_token *value);
-fm_names fm_build_last_name(fm_parse *p, fm_names list, fm_names name);
-fm_names fm_build_path(fm_parse *p, const fm_token *path);
+fm_names fm_build_folder(fm_parse *p, const fm_token *path);
+/* ALTER TABLE; what as in FM_PLAN_ALTER_TABLE. */
+fm_plan *fm_build_alter(fm_parse *p, const fm_token *at, const char *what, fm_names table, fm_names names, bool if_exists, const fm_options *options);
+fm_plan *fm_build_add_columns(fm_parse *p, const fm_token *at, fm_names table, fm_columns *columns);
+fm_options *fm_build_constraint(fm_parse *p, const fm_token *name, const fm_expr *check);
+/* A property without a value, for UNSET. */
+fm_options *fm_build_unset(fm_parse *p, fm_options *list, const fm_token *key);
 
 #endif

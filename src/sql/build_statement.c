@@ -24,18 +24,19 @@ fm_plan *fm_build_explain(fm_parse *p, const fm_token *at, fm_explain_mode mode,
 
 /* ---- CREATE TABLE ---------------------------------------------------------------------------------------------------- */
 
-/* DEFAULT and GENERATED of a column, beside it. */
-static bool add_column_sql(fm_parse *p, fm_columns *list, const fm_column *column)
+/* What a column says besides name and type, beside it. */
+static bool add_column_def(fm_parse *p, fm_columns *list, const fm_column *column, int32_t old_cap)
 {
-    if (!column->default_sql.ptr && !column->generated_sql.ptr) return true;
-    if (!list->default_sql) list->default_sql = fm_arena_array(p->arena, fm_str, FM_SCHEMA_FIELDS_MAX);
-    if (!list->generated_sql) list->generated_sql = fm_arena_array(p->arena, fm_str, FM_SCHEMA_FIELDS_MAX);
-    if (!list->default_sql || !list->generated_sql) {
-        fm_parse_no_memory(p);
-        return false;
+    if (list->cap != old_cap) {
+        fm_column_def *more = fm_arena_array(p->arena, fm_column_def, list->cap);
+        if (!more) {
+            fm_parse_no_memory(p);
+            return false;
+        }
+        if (list->n) memcpy(more, list->defs, (size_t)list->n * sizeof *more);
+        list->defs = more;
     }
-    list->default_sql[list->n] = column->default_sql;
-    list->generated_sql[list->n] = column->generated_sql;
+    list->defs[list->n] = column->def;
     return true;
 }
 
@@ -45,6 +46,7 @@ fm_columns *fm_build_column(fm_parse *p, fm_columns *list, fm_column column)
     const fm_type *type = NULL;
 
     if (!list) list = fm_arena_one(p->arena, fm_columns);
+    int32_t cap = list ? list->cap : 0;
     fm_field *items = list ? FM_BUILD_GROW(p, list, fm_field) : NULL;
     if (!items) {
         fm_parse_no_memory(p);
@@ -60,7 +62,7 @@ fm_columns *fm_build_column(fm_parse *p, fm_columns *list, fm_column column)
         return list;
     }
     list->items = items;
-    if (!add_column_sql(p, list, &column)) return list;
+    if (!add_column_def(p, list, &column, cap)) return list;
     list->items[list->n++] = (fm_field){.name = column.name.text, .type = type, .nullable = !column.not_null};
     return list;
 }
@@ -191,8 +193,7 @@ static fm_plan *create_table(fm_parse *p, fm_plan_kind kind, const fm_create *cr
     def->n_partition_by = clauses->partition_by.n;
     def->comment = clauses->comment;
     def->properties = clauses->properties;
-    if (columns) def->default_sql = columns->default_sql;
-    if (columns) def->generated_sql = columns->generated_sql;
+    if (columns) def->columns = columns->defs;
     def->pos = create->at.pos;
     if (columns) def->schema = fm_type_struct(p->arena, columns->items, columns->n);
     if (columns && !def->schema) fm_parse_no_memory(p);

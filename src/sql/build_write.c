@@ -15,7 +15,7 @@ fm_str fm_build_text_of(fm_parse *p, const fm_expr *e)
 }
 
 /* 'folder' is the Delta table in it. */
-fm_names fm_build_path(fm_parse *p, const fm_token *path)
+fm_names fm_build_folder(fm_parse *p, const fm_token *path)
 {
     fm_token format = *path;
 
@@ -23,13 +23,14 @@ fm_names fm_build_path(fm_parse *p, const fm_token *path)
     return fm_build_name(p, fm_build_name(p, (fm_names){0}, &format), path);
 }
 
-fm_names fm_build_last_name(fm_parse *p, fm_names list, fm_names name)
+fm_paths fm_build_path(fm_parse *p, fm_paths list, fm_names name)
 {
-    fm_token last = {.pos = name.pos};
+    fm_name_path *items = name.n ? FM_BUILD_GROW(p, &list, fm_name_path) : NULL;
 
-    if (!name.n) return list;
-    last.text = name.items[name.n - 1];
-    return fm_build_name(p, list, &last);
+    if (!items) return list;
+    list.items = items;
+    list.items[list.n++] = (fm_name_path){name.items, name.n, name.pos};
+    return list;
 }
 
 static fm_plan *named(fm_parse *p, fm_plan_kind kind, fm_pos pos, fm_names name)
@@ -43,7 +44,7 @@ static fm_plan *named(fm_parse *p, fm_plan_kind kind, fm_pos pos, fm_names name)
     return node;
 }
 
-fm_plan *fm_build_insert(fm_parse *p, const fm_token *at, bool overwrite, fm_names name, fm_names columns, bool by_name, fm_plan *query)
+fm_plan *fm_build_insert(fm_parse *p, const fm_token *at, fm_names name, fm_insert how, fm_plan *query)
 {
     fm_plan *node = name.n && query ? fm_build_node(p, FM_PLAN_INSERT, at->pos, query) : NULL;
 
@@ -51,12 +52,26 @@ fm_plan *fm_build_insert(fm_parse *p, const fm_token *at, bool overwrite, fm_nam
     node->name_parts = name.items;
     node->n_name_parts = name.n;
     node->name = name.items[name.n - 1];
-    node->column_names = columns.items;
-    node->n_column_names = columns.n;
-    node->all = overwrite;
-    node->by_name = by_name;
-    if (by_name && columns.n) fm_parse_fail(p, at->pos, FM_INVALID, "PARSE_SYNTAX_ERROR", "A list of columns and BY NAME exclude each other.");
-    return node;
+    node->column_names = how.columns.items;
+    node->n_column_names = how.columns.n;
+    node->all = how.overwrite;
+    node->by_name = how.by_name;
+    if (how.overwrite && how.replace) fm_parse_fail(p, at->pos, FM_INVALID, "PARSE_SYNTAX_ERROR", "REPLACE WHERE goes with INSERT INTO.");
+    if (how.partition.columns.n) {
+        fm_merge_clauses *list = fm_build_merge_clause(p, NULL, fm_build_clause_of(at, FM_WHEN_MATCHED, NULL, FM_MERGE_INSERT, how.partition));
+        if (!list) return NULL;
+        node->clauses = list->items;
+        node->n_clauses = list->n;
+    }
+    return how.replace ? fm_build_with_expr(p, node, how.replace) : node;
+}
+
+fm_plan *fm_build_insert_with(fm_parse *p, const fm_token *at, fm_ctes *ctes, fm_plan *insert)
+{
+    fm_plan *query = insert ? fm_build_with(p, at, ctes, insert->children[0]) : NULL;
+
+    if (query) insert->children[0] = query;
+    return query ? insert : NULL;
 }
 
 fm_plan *fm_build_target(fm_parse *p, fm_names name, fm_alias_clause alias)
@@ -74,13 +89,16 @@ fm_plan *fm_build_target(fm_parse *p, fm_names name, fm_alias_clause alias)
 
 fm_assignments fm_build_assignment(fm_parse *p, fm_assignments list, fm_names column, fm_expr *value)
 {
-    if (!column.n || !value) return list;
-    list.columns = fm_build_last_name(p, list.columns, column);
-    list.values = fm_build_list(p, list.values, value);
+    if (!column.n) return list;
+    list.columns = fm_build_path(p, list.columns, column);
+    fm_expr **items = FM_BUILD_GROW(p, &list.values, fm_expr *);
+    if (!items) return list;
+    list.values.items = items;
+    list.values.items[list.values.n++] = value;
     return list;
 }
 
-fm_assignments fm_build_insert_list(fm_parse *p, fm_names columns, fm_exprs values, const fm_token *at)
+fm_assignments fm_build_insert_list(fm_parse *p, fm_paths columns, fm_exprs values, const fm_token *at)
 {
     if (columns.n != values.n && p->status == FM_OK) {
         fm_parse_fail(p, at->pos, FM_INVALID, "INSERT_COLUMN_ARITY_MISMATCH", "INSERT names %d columns and gives %d values.", (int)columns.n, (int)values.n);
@@ -174,3 +192,43 @@ fm_plan *fm_build_maintain(fm_parse *p, const fm_token *at, const char *what, fm
     if (options) node->options = *options;
     return where ? fm_build_with_expr(p, node, where) : node;
 }
+
+/* ---- ALTER TABLE ------------------------------------------------------------------------------------------------------ */
+
+fm_plan *fm_build_alter(fm_parse *p, const fm_token *at, const char *what, fm_names table, fm_names names, bool if_exists, const fm_options *options)
+{
+    fm_plan *node = named(p, FM_PLAN_ALTER_TABLE, at->pos, table);
+
+    if (!node) return NULL;
+    node->what = fm_str_c(what);
+    node->column_names = names.items;
+    node->n_column_names = names.n;
+    node->if_exists = if_exists;
+    if (options) node->options = *options;
+    return node;
+}
+
+fm_plan *fm_build_add_columns(fm_parse *p, const fm_token *at, fm_names table, fm_columns *columns)
+{
+    fm_plan *node = columns ? fm_build_alter(p, at, "ADD COLUMNS", table, (fm_names){0}, false, NULL) : NULL;
+    fm_table_def *def = node ? fm_arena_one(p->arena, fm_table_def) : NULL;
+
+    if (def) def->schema = fm_type_struct(p->arena, columns->items, columns->n);
+    if (!def || !def->schema) {
+        if (node) fm_parse_no_memory(p);
+        return NULL;
+    }
+    def->columns = columns->defs;
+    node->table = def;
+    return node;
+}
+
+static fm_options *add_pair(fm_parse *p, fm_options *list, const fm_token *key, fm_str value)
+{
+    if (!list) list = fm_arena_one(p->arena, fm_options);
+    if (!list || !fm_options_set(p->arena, list, key->text, value)) fm_parse_no_memory(p);
+    return list;
+}
+
+fm_options *fm_build_constraint(fm_parse *p, const fm_token *name, const fm_expr *check) { return check ? add_pair(p, NULL, name, fm_build_text_of(p, check)) : NULL; }
+fm_options *fm_build_unset(fm_parse *p, fm_options *list, const fm_token *key) { return add_pair(p, list, key, FM_STR("")); }

@@ -24,6 +24,8 @@
     SETS SHOW SOME STREAM STREAMING STREAMS SUBSTRING TABLE TABLES TABLESAMPLE TBLPROPERTIES TEMPORARY THEN TRAILING TRIM TRUE
     TRY_CAST TYPED UNBOUNDED UNION UNKNOWN USING VALUES VIEW VIEWS WATERMARK WHEN WHERE WINDOW WITH WITHIN AND OR.
 
+%nonassoc NAME_ALONE.
+%nonassoc LPAREN.
 %nonassoc VALUES_LIST.
 %nonassoc VALUES_QUERY.
 %nonassoc COMMA.
@@ -62,6 +64,7 @@ explain_mode(M) ::= FORMATTED. { M = FM_EXPLAIN_FORMATTED; }
 %type create { fm_create }
 create(C) ::= CREATE(T). { C = (fm_create){.at = T}; }
 create(C) ::= CREATE(T) OR REPLACE. { C = (fm_create){.at = T, .or_replace = true}; }
+create(C) ::= REPLACE_TABLE(T). { C = (fm_create){.at = T, .or_replace = true, .must_exist = true}; }
 create(C) ::= CREATE(T) OR REFRESH. { C = (fm_create){.at = T, .or_replace = true, .refresh = true}; }
 %type if_not_exists { int }
 if_not_exists(X) ::= . { X = 0; }
@@ -114,9 +117,11 @@ column_list(L) ::= column_list(M) COMMA column(C). { L = fm_build_column(p, M, C
 %type column { fm_column }
 column(C) ::= id(N) TYPE(T). { C = (fm_column){.name = N, .type = T}; }
 column(C) ::= column(D) NOT_NULL. { C = D; C.not_null = true; }
-column(C) ::= column(D) COMMENT STRING. { C = D; }
-column(C) ::= column(D) DEFAULT expr(E). { C = D; C.default_sql = fm_build_text_of(p, E); }
-column(C) ::= column(D) GENERATED_AS LPAREN expr(E) RPAREN. { C = D; C.generated_sql = fm_build_text_of(p, E); }
+column(C) ::= column(D) COMMENT STRING(T). { C = D; C.def.comment = T.text; }
+column(C) ::= column(D) DEFAULT expr(E). { C = D; C.def.default_sql = fm_build_text_of(p, E); }
+column(C) ::= column(D) GENERATED_AS LPAREN expr(E) RPAREN. { C = D; C.def.generated_sql = fm_build_text_of(p, E); }
+column(C) ::= column(D) FIRST_COLUMN. { C = D; C.def.first = true; }
+column(C) ::= column(D) AFTER id(N). { C = D; C.def.after = N.text; }
 
 %type clauses { fm_clauses * }
 clauses(D) ::= . { D = fm_build_clauses(p); }
@@ -172,8 +177,6 @@ statement(S) ::= describe(T) TABLE any_extended name(N). { S = fm_build_describe
 statement(S) ::= describe(T) any_extended name(N). { S = fm_build_describe(p, &T, "TABLE", N, NULL); }
 statement(S) ::= describe(T) QUERY query(Q). { S = fm_build_describe(p, &T, "QUERY", (fm_names){0}, Q); }
 statement(S) ::= DESCRIBE_QUERY(T) query(Q). { S = fm_build_describe(p, &T, "QUERY", (fm_names){0}, Q); }
-statement(S) ::= describe(T) HISTORY table_ref(N). { S = fm_build_maintain(p, &T, "HISTORY", N, NULL, NULL); }
-statement(S) ::= describe(T) DETAIL table_ref(N). { S = fm_build_maintain(p, &T, "DETAIL", N, NULL, NULL); }
 any_extended ::= .
 any_extended ::= EXTENDED.
 any_extended ::= FORMATTED.
@@ -181,19 +184,31 @@ any_extended ::= FORMATTED.
 /* ---- Tables that are written: the words of these statements are settled in settle_write.c ---- */
 %type table_ref { fm_names }
 table_ref(N) ::= name(M). { N = M; }
-table_ref(N) ::= STRING(T). { N = fm_build_path(p, &T); }
-statement(S) ::= INSERT(T) into(W) insert_table name(N) insert_columns(L) by_name(B) query(Q). { S = fm_build_insert(p, &T, W, N, L, B, Q); }
+table_ref(N) ::= STRING(T). { N = fm_build_folder(p, &T); }
+statement(S) ::= insert(I). { S = I; }
+statement(S) ::= WITH(T) ctes(C) insert(I). { S = fm_build_insert_with(p, &T, C, I); }
+%type insert { fm_plan * }
+insert(S) ::= INSERT(T) into(W) insert_table name(N) insert_how(H) query(Q). { H.overwrite = W; S = fm_build_insert(p, &T, N, H, Q); }
 %type into { int }
 into(W) ::= INTO. { W = 0; }
 into(W) ::= OVERWRITE. { W = 1; }
 insert_table ::= .
 insert_table ::= TABLE.
-%type insert_columns { fm_names }
-insert_columns(L) ::= . { L = (fm_names){0}; }
-insert_columns(L) ::= COLUMNS_LPAREN name_list(N) RPAREN. { L = N; }
-%type by_name { int }
-by_name(B) ::= . { B = 0; }
-by_name(B) ::= BY_NAME. { B = 1; }
+%type insert_how { fm_insert }
+insert_how(H) ::= insert_partition(X). { H = (fm_insert){.partition = X}; }
+insert_how(H) ::= insert_partition(X) COLUMNS_LPAREN name_list(N) RPAREN. { H = (fm_insert){.partition = X, .columns = N}; }
+insert_how(H) ::= insert_partition(X) BY_NAME. { H = (fm_insert){.partition = X, .by_name = true}; }
+insert_how(H) ::= REPLACE_WHERE expr(E). { H = (fm_insert){.replace = E}; }
+insert_how(H) ::= BY_NAME_REPLACE_WHERE expr(E). { H = (fm_insert){.by_name = true, .replace = E}; }
+%type insert_partition { fm_assignments }
+insert_partition(X) ::= . { X = (fm_assignments){0}; }
+insert_partition(X) ::= INSERT_PARTITION LPAREN partition_items(L) RPAREN. { X = L; }
+%type partition_items { fm_assignments }
+partition_items(L) ::= partition_item(I). { L = fm_build_assignment(p, (fm_assignments){0}, I.name, I.value); }
+partition_items(L) ::= partition_items(M) COMMA partition_item(I). { L = fm_build_assignment(p, M, I.name, I.value); }
+%type partition_item { fm_partition_item }
+partition_item(I) ::= id(N). { I = (fm_partition_item){fm_build_name(p, (fm_names){0}, &N), NULL}; }
+partition_item(I) ::= id(N) EQ expr(E). [NUMBER_ALONE] { I = (fm_partition_item){fm_build_name(p, (fm_names){0}, &N), E}; }
 %type target { fm_plan * }
 target(R) ::= name(N) alias(A). { R = fm_build_target(p, N, A); }
 statement(S) ::= UPDATE(T) target(R) SET_WORD assignments(L) where(W). { S = fm_build_update(p, &T, R, L, W); }
@@ -212,7 +227,7 @@ merge_clauses(L) ::= merge_clauses(M) merge_clause(C). { L = fm_build_merge_clau
 merge_clause(C) ::= WHEN(T) MATCHED and_condition(E) THEN UPDATE SET_WORD update_set(S). { C = fm_build_clause_of(&T, FM_WHEN_MATCHED, E, FM_MERGE_UPDATE, S); }
 merge_clause(C) ::= WHEN(T) MATCHED and_condition(E) THEN DELETE. { C = fm_build_clause_of(&T, FM_WHEN_MATCHED, E, FM_MERGE_DELETE, (fm_assignments){0}); }
 merge_clause(C) ::= WHEN(T) NOT_MATCHED and_condition(E) THEN INSERT insert_set(S). { C = fm_build_clause_of(&T, FM_WHEN_NOT_MATCHED, E, FM_MERGE_INSERT, S); }
-merge_clause(C) ::= WHEN(T) NOT_MATCHED_BY_SOURCE and_condition(E) THEN UPDATE SET_WORD update_set(S). {
+merge_clause(C) ::= WHEN(T) NOT_MATCHED_BY_SOURCE and_condition(E) THEN UPDATE SET_WORD assignments(S). {
     C = fm_build_clause_of(&T, FM_WHEN_NOT_MATCHED_BY_SOURCE, E, FM_MERGE_UPDATE, S);
 }
 merge_clause(C) ::= WHEN(T) NOT_MATCHED_BY_SOURCE and_condition(E) THEN DELETE. {
@@ -226,10 +241,18 @@ update_set(S) ::= STAR. { S = (fm_assignments){.star = true}; }
 %type insert_set { fm_assignments }
 insert_set(S) ::= STAR. { S = (fm_assignments){.star = true}; }
 insert_set(S) ::= COLUMNS_LPAREN(T) name_path_list(N) RPAREN VALUES LPAREN expr_list(L) RPAREN. { S = fm_build_insert_list(p, N, L, &T); }
-%type name_path_list { fm_names }
-name_path_list(L) ::= name(N). { L = fm_build_last_name(p, (fm_names){0}, N); }
-name_path_list(L) ::= name_path_list(M) COMMA name(N). { L = fm_build_last_name(p, M, N); }
-statement(S) ::= OPTIMIZE(T) table_ref(N) where(W). { S = fm_build_maintain(p, &T, "OPTIMIZE", N, NULL, W); }
+%type name_path_list { fm_paths }
+name_path_list(L) ::= name(N). { L = fm_build_path(p, (fm_paths){0}, N); }
+name_path_list(L) ::= name_path_list(M) COMMA name(N). { L = fm_build_path(p, M, N); }
+statement(S) ::= OPTIMIZE(T) table_ref(N) where(W) zorder(Z). {
+    S = fm_build_maintain(p, &T, "OPTIMIZE", N, NULL, W);
+    if (S) S->column_names = Z.items;
+    if (S) S->n_column_names = Z.n;
+}
+%type zorder { fm_names }
+zorder(Z) ::= . { Z = (fm_names){0}; }
+zorder(Z) ::= ZORDER_BY LPAREN name_list(L) RPAREN. { Z = L; }
+zorder(Z) ::= ZORDER_BY name_list(L). { Z = L; }
 statement(S) ::= VACUUM(T) table_ref(N) retain(R) dry_run(D). {
     S = fm_build_maintain(p, &T, "VACUUM", N, D.kind ? fm_build_maintain_option(p, R, "dryRun", &D) : R, NULL);
 }
@@ -248,6 +271,29 @@ travel(O) ::= TIMESTAMP_AS_OF travel_time(V). { O = fm_build_maintain_option(p, 
 %type travel_time { fm_token }
 travel_time(V) ::= STRING(S). { V = S; }
 travel_time(V) ::= TYPED STRING(S). { V = S; }
+statement(S) ::= describe(T) HISTORY table_ref(N). { S = fm_build_maintain(p, &T, "HISTORY", N, NULL, NULL); }
+statement(S) ::= describe(T) HISTORY table_ref(N) LIMIT INTEGER(L). { S = fm_build_maintain(p, &T, "HISTORY", N, fm_build_maintain_option(p, NULL, "limit", &L), NULL); }
+statement(S) ::= describe(T) DETAIL table_ref(N). { S = fm_build_maintain(p, &T, "DETAIL", N, NULL, NULL); }
+statement(S) ::= SHOW(T) TBLPROPERTIES name(N). { S = fm_build_maintain(p, &T, "PROPERTIES", N, NULL, NULL); }
+statement(S) ::= SHOW(T) TBLPROPERTIES name(N) LPAREN option_key(K) RPAREN. { S = fm_build_maintain(p, &T, "PROPERTIES", N, fm_build_maintain_option(p, NULL, "key", &K), NULL); }
+
+/* ---- ALTER TABLE ---- */
+statement(S) ::= ALTER(T) TABLE name(N) ADD_COLUMNS COLUMNS_LPAREN column_list(L) RPAREN. { S = fm_build_add_columns(p, &T, N, L); }
+statement(S) ::= ALTER(T) TABLE name(N) ADD_COLUMNS column_list(L). { S = fm_build_add_columns(p, &T, N, L); }
+statement(S) ::= ALTER(T) TABLE name(N) SET_PROPERTIES LPAREN options(O) RPAREN. { S = fm_build_alter(p, &T, "SET PROPERTIES", N, (fm_names){0}, false, O); }
+statement(S) ::= ALTER(T) TABLE name(N) UNSET_PROPERTIES if_exists(X) LPAREN unset_keys(O) RPAREN. { S = fm_build_alter(p, &T, "UNSET PROPERTIES", N, (fm_names){0}, X, O); }
+%type unset_keys { fm_options * }
+unset_keys(O) ::= option_key(K). { O = fm_build_unset(p, NULL, &K); }
+unset_keys(O) ::= unset_keys(L) COMMA option_key(K). { O = fm_build_unset(p, L, &K); }
+statement(S) ::= ALTER(T) TABLE name(N) ADD_CONSTRAINT id(C) CHECK LPAREN expr(E) RPAREN. {
+    S = fm_build_alter(p, &T, "ADD CONSTRAINT", N, (fm_names){0}, false, fm_build_constraint(p, &C, E));
+}
+statement(S) ::= ALTER(T) TABLE name(N) DROP_CONSTRAINT if_exists(X) id(C). { S = fm_build_alter(p, &T, "DROP CONSTRAINT", N, fm_build_name(p, (fm_names){0}, &C), X, NULL); }
+statement(S) ::= ALTER(T) TABLE name(N) RENAME_COLUMN id(A) TO_WORD id(B). {
+    S = fm_build_alter(p, &T, "RENAME COLUMN", N, fm_build_name(p, fm_build_name(p, (fm_names){0}, &A), &B), false, NULL);
+}
+statement(S) ::= ALTER(T) TABLE name(N) DROP_COLUMNS if_exists(X) LPAREN name_list(L) RPAREN. { S = fm_build_alter(p, &T, "DROP COLUMNS", N, L, X, NULL); }
+statement(S) ::= ALTER(T) TABLE name(N) DROP_COLUMNS if_exists(X) name_list(L). { S = fm_build_alter(p, &T, "DROP COLUMNS", N, L, X, NULL); }
 
 /* ---- Queries ---- */
 %type query { fm_plan * }
@@ -578,8 +624,8 @@ row_item(E) ::= expr(X) AS id(N). { E = fm_build_alias(p, X, &N); }
 row_items(L) ::= row_item(E). { L = fm_build_list(p, (fm_exprs){0}, E); }
 row_items(L) ::= row_items(M) COMMA row_item(E). { L = fm_build_list(p, M, E); }
 primary(P) ::= LPAREN(T) query(Q) RPAREN(R). [SUBQUERY] { P = fm_build_subquery(p, FM_EXPR_SUBQUERY, &T, &R, NULL, Q); }
-primary(P) ::= id(T). { P = fm_build_column_name(p, &T); }
-primary(P) ::= primary(A) DOT id(T). { P = fm_build_dot(p, A, &T); }
+primary(P) ::= id(T). [NAME_ALONE] { P = fm_build_column_name(p, &T); }
+primary(P) ::= primary(A) DOT id(T). [NAME_ALONE] { P = fm_build_dot(p, A, &T); }
 primary(P) ::= primary(A) LBRACKET expr(E) RBRACKET(R). { P = fm_build_index(p, &R, A, E); }
 primary(P) ::= primary(A) DOUBLE_COLON TYPE(T). { P = fm_build_cast(p, NULL, &T, A, &T, false); }
 primary(P) ::= CAST(C) LPAREN expr(E) AS TYPE(T) RPAREN(R). { P = fm_build_cast(p, &C, &R, E, &T, false); }

@@ -304,7 +304,8 @@ static void settle_cast(fm_settling *s, int32_t i)
 static bool begins_options(const fm_settling *s, int32_t i)
 {
     int kind = kind_at(s, i);
-    bool clause = (kind == FM_TK_OPTIONS || kind == FM_TK_TBLPROPERTIES) && kind_at(s, 0) == FM_TK_CREATE;
+    bool create = kind_at(s, 0) == FM_TK_CREATE || kind_at(s, 0) == FM_TK_REPLACE_TABLE;
+    bool clause = ((kind == FM_TK_OPTIONS || kind == FM_TK_TBLPROPERTIES) && create) || kind == FM_TK_SET_PROPERTIES || kind == FM_TK_UNSET_PROPERTIES;
 
     return is_call(s, i) && (clause || kind == FM_TK_WITH);
 }
@@ -398,7 +399,7 @@ static fm_status settle_token(fm_settling *s, int32_t i)
 fm_status fm_settle(fm_settling *s)
 {
     FM_TRY(fm_settle_columns(s));
-    fm_settle_write(s);
+    FM_TRY(fm_settle_write(s));
     for (int32_t i = 0; i < s->tokens->n; i++) {
         if (begins_options(s, i)) i = settle_options(s, i);
         else if (s->tokens->items[i].kind != FM_TOKEN_TAKEN) FM_TRY(settle_token(s, i));

@@ -31,8 +31,10 @@ fm_status fm_settle_fail(const fm_settling *s, fm_pos pos, fm_status st, const c
 fm_status fm_settle_interval(fm_settling *s, int32_t i);
 /* The columns of CREATE TABLE (settle_columns.c). */
 fm_status fm_settle_columns(fm_settling *s);
+/* Columns from i, which may be their '(', to `end`. */
+fm_status fm_settle_column_list(fm_settling *s, int32_t i, int32_t end);
 /* Statements that write tables (settle_write.c). */
-void fm_settle_write(fm_settling *s);
+fm_status fm_settle_write(fm_settling *s);
 /* VERSION AS OF and TIMESTAMP AS OF at i become one token; false: they are something else. */
 bool fm_settle_travel(fm_settling *s, int32_t i);
 

@@ -17,7 +17,7 @@ static bool word_is(const fm_tokens *tokens, int32_t i, const char *word)
 static fm_status refuse(fm_str text, fm_pos pos, const char *name, const char *more, fm_error *err)
 {
     return fm_sql_fail(text, pos, err, FM_UNSUPPORTED, "FLOODMARK_STATEMENT",
-                       "%s is not available. There are queries, CREATE TABLE, CREATE VIEW, CREATE STREAMING TABLE, DROP, INSERT, UPDATE, DELETE, MERGE, OPTIMIZE, VACUUM, "
+                       "%s is not available. There are queries, CREATE TABLE, CREATE VIEW, CREATE STREAMING TABLE, DROP, INSERT, UPDATE, DELETE, MERGE, ALTER TABLE, OPTIMIZE, VACUUM, "
                        "RESTORE, SET, RESET, EXPLAIN, SHOW and DESCRIBE.%s",
                        name, more);
 }
@@ -27,7 +27,7 @@ static const char *refused_object(const fm_tokens *tokens, int32_t i)
 {
     static const char *const objects[] = {"DATABASE", "SCHEMA",  "NAMESPACE", "CATALOG", "FUNCTION",   "MATERIALIZED", "FLOW",     "INDEX",
                                           "EXTERNAL", "ROLE",    "MACRO",     "VARIABLE", "DATABASES", "SCHEMAS",      "CATALOGS",
-                                          "PARTITIONS", "CREATE", "TBLPROPERTIES", "GRANT", "CURRENT"};
+                                          "PARTITIONS", "CREATE", "GRANT", "CURRENT"};
 
     while (word_is(tokens, i, "OR") || word_is(tokens, i, "REPLACE") || word_is(tokens, i, "REFRESH") || word_is(tokens, i, "TEMPORARY") ||
            word_is(tokens, i, "TEMP")) {
@@ -44,7 +44,7 @@ fm_status fm_statement_check(fm_str text, const fm_tokens *tokens, fm_error *err
     static const struct {
         const char *word, *more;
     } refused[] = {
-        {"ALTER", ""}, {"TRUNCATE", ""}, {"CACHE", ""}, {"UNCACHE", ""}, {"CLEAR", ""}, {"REFRESH", ""}, {"ANALYZE", ""}, {"USE", ""}, {"CALL", ""},
+        {"TRUNCATE", ""}, {"CACHE", ""}, {"UNCACHE", ""}, {"CLEAR", ""}, {"REFRESH", ""}, {"ANALYZE", ""}, {"USE", ""}, {"CALL", ""},
         {"DECLARE", ""}, {"EXECUTE", ""}, {"BEGIN", ""}, {"GRANT", ""}, {"REVOKE", ""}, {"LOAD", ""}, {"MSCK", ""}, {"REPAIR", ""}, {"ADD", ""},
         {"LIST", ""}, {"EXPORT", ""}, {"IMPORT", ""}, {"LOCK", ""}, {"UNLOCK", ""}, {"START", ""}, {"COMMIT", ""}, {"ROLLBACK", ""}, {"COPY", ""},
     };

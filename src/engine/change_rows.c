@@ -1,0 +1,262 @@
+/* engine/change_rows.c: rows that go and rows that come. */
+#include "engine/change_rows.h"
+
+#include <inttypes.h>
+
+#include "base/bits.h"
+#include "base/time_text.h"
+
+#define CHANGE_TYPE FM_STR("_change_type")
+
+/* ---- Texts of commits ---------------------------------------------------------------------------------------------- */
+
+fm_str fm_pairs_json(fm_arena *arena, const fm_pair *pairs, int32_t n)
+{
+    fm_strbuf text = {0};
+
+    fm_strbuf_add_char(&text, '{');
+    for (int32_t i = 0; i < n; i++) {
+        if (i) fm_strbuf_add_char(&text, ',');
+        fm_strbuf_add_json(&text, fm_str_c(pairs[i].key));
+        fm_strbuf_add_char(&text, ':');
+        if (pairs[i].value.ptr) fm_strbuf_add_json(&text, pairs[i].value);
+        else fm_strbuf_add_c(&text, "null");
+    }
+    fm_strbuf_add_char(&text, '}');
+    fm_str out = fm_strbuf_ok(&text) ? fm_arena_str(arena, fm_strbuf_str(&text)) : (fm_str){0};
+    fm_strbuf_fini(&text);
+    return out;
+}
+
+fm_str fm_number_text(fm_arena *arena, int64_t x) { return fm_arena_printf(arena, "%" PRId64, x); }
+
+fm_str fm_names_json(fm_arena *arena, const fm_str *names, int32_t n)
+{
+    fm_strbuf text = {0};
+
+    fm_strbuf_add_char(&text, '[');
+    for (int32_t i = 0; i < n; i++) {
+        if (i) fm_strbuf_add_char(&text, ',');
+        fm_strbuf_add_json(&text, names[i]);
+    }
+    fm_strbuf_add_char(&text, ']');
+    fm_str out = fm_strbuf_ok(&text) ? fm_arena_str(arena, fm_strbuf_str(&text)) : (fm_str){0};
+    fm_strbuf_fini(&text);
+    return out;
+}
+
+/* ---- Begin and end ---------------------------------------------------------------------------------------------------- */
+
+static fm_status load(fm_change *c, const fm_table_def *table, fm_error *err)
+{
+    FM_TRY(fm_delta_log_of(c->s, table, c->arena, &c->log, err));
+    fm_status st = fm_delta_snapshot_load(&c->log, -1, &c->snapshot, err);
+    if (st == FM_NOT_FOUND) return fm_fail(err, FM_INVALID, "DELTA_TABLE_NOT_FOUND", "Delta table '%s' doesn't exist.", c->log.root.ptr);
+    if (st != FM_OK) return st;
+    FM_TRY(fm_delta_check_write(&c->snapshot->protocol, &c->snapshot->metadata, c->snapshot->schema, c->log.root, err));
+    c->hits = fm_arena_array(c->arena, fm_delta_rows, c->snapshot->n_entries);
+    if (!c->hits) return fm_no_memory(c->arena, err);
+    for (int32_t i = 0; i < c->snapshot->n_entries; i++) {
+        if (c->snapshot->entries[i].is_live) FM_TRY(fm_delta_index_set(&c->by_path, c->snapshot->entries[i].file.path, i, err));
+    }
+    return FM_OK;
+}
+
+fm_status fm_change_begin(fm_change *c, fm_session *s, const fm_table_def *table, fm_error *err)
+{
+    *c = (fm_change){.s = s, .arena = fm_arena_new(0), .batch = fm_arena_new(0), .started_us = fm_clock_now_us(s->env.clock)};
+    return c->arena && c->batch ? load(c, table, err) : fm_no_memory(NULL, err);
+}
+
+void fm_change_end(fm_change *c, fm_status st)
+{
+    /* A commit whose end is not known may be there: its files must stay. */
+    bool keep = st == FM_OK || st == FM_UNAVAILABLE;
+
+    fm_delta_rewrite_free(c->rewrite, keep);
+    if (c->changes && !keep) fm_delta_writer_abort(c->changes);
+    fm_delta_writer_free(c->changes);
+    fm_session_drop(c->s, FM_STR(FM_CHANGE_TARGET), false, true, NULL);
+    fm_delta_snapshot_free(c->snapshot);
+    fm_delta_index_fini(&c->by_path);
+    fm_arena_free(c->batch);
+    fm_arena_free(c->arena);
+    c->arena = c->batch = NULL;
+}
+
+/* ---- Rows ----------------------------------------------------------------------------------------------------------------- */
+
+static fm_status open_changes(fm_change *c, fm_error *err)
+{
+    static const fm_field type_field = {{"_change_type", 12}, NULL, true};
+    fm_field *fields = fm_arena_array(c->arena, fm_field, 1);
+
+    if (!fields) return fm_no_memory(c->arena, err);
+    fields[0] = type_field;
+    fields[0].type = fm_type_string();
+    const fm_type *extra = fm_type_struct(c->arena, fields, 1);
+    if (!extra) return fm_no_memory(c->arena, err);
+    fm_delta_target target = {.log = &c->log, .schema = c->plan.schema, .metadata = c->plan.written, .folder = FM_STR("_change_data/"), .extra = extra};
+    return fm_delta_writer_new(&target, 0, &c->changes, err);
+}
+
+fm_status fm_change_plan_rows(fm_change *c, const fm_type *rows, const fm_delta_wish *wish, bool want_changes, fm_error *err)
+{
+    fm_delta_wish own = wish ? *wish : (fm_delta_wish){0};
+
+    c->rows = rows;
+    if (!own.rows) own.rows = rows;
+    FM_TRY(fm_delta_plan_write(c->snapshot, &own, c->arena, &c->plan, err));
+    for (int32_t i = 0; i < c->plan.schema->type->n_fields; i++) c->plan.from_row[i] = fm_delta_schema_find(rows, c->plan.schema->type->fields[i].name);
+    FM_TRY(fm_delta_shape_new(&c->s->sink_env, &c->plan, rows, c->arena, &c->shape, err));
+    const fm_delta_protocol *protocol = c->plan.protocol ? c->plan.protocol : &c->snapshot->protocol;
+    fm_delta_rewrite_spec spec = {.log = &c->log, .schema = c->plan.schema, .metadata = c->plan.written, .zone = c->s->conf.zone, .files_max = c->snapshot->n_live};
+    spec.use_vectors = fm_delta_property(c->plan.written, "delta.enableDeletionVectors", false) && fm_delta_has_feature(protocol, "deletionVectors");
+    FM_TRY(fm_delta_rewrite_new(&spec, &c->rewrite, err));
+    return want_changes && fm_delta_property(c->plan.written, "delta.enableChangeDataFeed", false) ? open_changes(c, err) : FM_OK;
+}
+
+fm_status fm_change_hit(fm_change *c, fm_str path, int64_t row, bool *fresh, fm_error *err)
+{
+    int32_t at = fm_delta_index_find(&c->by_path, path);
+
+    fm_assert(at >= 0); /* the query read the snapshot's own files */
+    fm_delta_rows *h = &c->hits[at];
+    if (!h->bits) {
+        FM_TRY(fm_delta_file_rows(&c->log, &c->snapshot->entries[at].file, &h->rows, err));
+        h->bits = fm_arena_array(c->arena, uint64_t, fm_bit_words(h->rows) + 1);
+        if (!h->bits) return fm_no_memory(c->arena, err);
+    }
+    fm_assert(row >= 0 && row < h->rows);
+    *fresh = !fm_bit_get(h->bits, row);
+    fm_bit_set(h->bits, row);
+    h->gone += *fresh;
+    return FM_OK;
+}
+
+fm_status fm_change_note(fm_change *c, const fm_batch *rows, const int32_t *types, fm_error *err)
+{
+    static const char *const names[] = {"", "delete", "update_postimage", "insert", "update_preimage"};
+    int32_t n = rows->schema->n_fields;
+    fm_vec *columns = fm_arena_array(c->batch, fm_vec, n + 1);
+
+    if (!c->changes || rows->rows == 0) return FM_OK;
+    fm_field *fields = fm_arena_array(c->batch, fm_field, n + 1);
+    if (!columns || !fields) return fm_no_memory(c->batch, err);
+    for (int32_t i = 0; i < n; i++) {
+        columns[i] = rows->columns[i];
+        fields[i] = rows->schema->fields[i];
+    }
+    fields[n] = (fm_field){CHANGE_TYPE, fm_type_string(), true};
+    FM_TRY(fm_vec_init(&columns[n], fm_type_string(), rows->rows, c->batch, err));
+    for (int32_t i = 0; i < rows->rows; i++) {
+        const char *name = names[types[i]];
+        fm_vec_view_out(&columns[n])[i] = fm_view_of(name, strlen(name));
+    }
+    fm_batch batch = {.schema = fm_type_struct(c->batch, fields, n + 1), .rows = rows->rows, .columns = columns};
+    return batch.schema ? fm_delta_writer_write(c->changes, &batch, err) : fm_no_memory(c->batch, err);
+}
+
+fm_status fm_change_push(fm_change *c, const fm_batch *in, const int32_t *some, int32_t n, const int32_t *types, fm_error *err)
+{
+    fm_batch rows = {.schema = c->rows, .rows = in->rows, .columns = in->columns};
+    const fm_batch *taken = &rows, *shaped;
+
+    if (!some) n = in->rows;
+    if (n == 0) return FM_OK;
+    if (some && n != in->rows) FM_TRY(fm_batch_gather(&rows, some, n, c->batch, &taken, err));
+    FM_TRY(fm_delta_shape_run(c->shape, taken, c->batch, &shaped, err));
+    c->rows_written += n;
+    FM_TRY(fm_delta_writer_write(fm_delta_rewrite_writer(c->rewrite), shaped, err));
+    if (!c->changes || !types) return FM_OK;
+    int32_t *kept = fm_arena_array(c->batch, int32_t, n);
+    if (!kept) return fm_no_memory(c->batch, err);
+    for (int32_t i = 0; i < n; i++) kept[i] = types[some ? some[i] : i];
+    return fm_change_note(c, shaped, kept, err);
+}
+
+/* ---- The commit ----------------------------------------------------------------------------------------------------------------- */
+
+static fm_status remove_all_files(fm_change *c, fm_delta_commit *d, fm_error *err)
+{
+    const fm_delta_snapshot *s = c->snapshot;
+    fm_delta_file *removes = fm_arena_array(c->arena, fm_delta_file, s->n_live);
+    int64_t now_ms = fm_clock_now_us(c->s->env.clock) / FM_US_PER_MS;
+
+    if (!removes) return fm_no_memory(c->arena, err);
+    for (int32_t i = 0; i < s->n_entries; i++) {
+        if (!s->entries[i].is_live) continue;
+        removes[d->n_removes] = s->entries[i].file;
+        removes[d->n_removes].deleted_ms = now_ms;
+        removes[d->n_removes++].data_change = true;
+    }
+    d->removes = removes;
+    return FM_OK;
+}
+
+/* cdc-00000-<uuid>...: only the name of the file tells it from others. */
+static fm_status take_changes(fm_change *c, fm_delta_commit *d, fm_error *err)
+{
+    const fm_delta_file *files;
+    int32_t n;
+
+    if (!c->changes) return FM_OK;
+    FM_TRY(fm_delta_writer_finish(c->changes, &files, &n, err));
+    fm_delta_file *cdcs = fm_arena_array(c->arena, fm_delta_file, n);
+    if (!cdcs) return fm_no_memory(c->arena, err);
+    for (int32_t i = 0; i < n; i++) {
+        cdcs[i] = files[i];
+        cdcs[i].data_change = false;
+    }
+    d->cdcs = cdcs;
+    d->n_cdcs = n;
+    return FM_OK;
+}
+
+static void count_totals(const fm_change *c, const fm_delta_commit *d, fm_change_totals *t)
+{
+    *t = (fm_change_totals){.removed_files = d->n_removes, .change_files = d->n_cdcs};
+    for (int32_t i = 0; i < d->n_removes; i++) {
+        t->removed_bytes += d->removes[i].size > 0 ? d->removes[i].size : 0;
+        t->vectors_removed += d->removes[i].dv != NULL;
+    }
+    for (int32_t i = 0; i < d->n_adds; i++) {
+        if (!d->adds[i].dv) {
+            t->added_files++;
+            t->added_bytes += d->adds[i].size;
+        } else {
+            t->vectors_added++;
+            t->removed_files--; /* the file is there still */
+            t->removed_bytes -= d->adds[i].size;
+        }
+    }
+    t->copied_rows = fm_delta_writer_rows(fm_delta_rewrite_writer(c->rewrite)) - c->rows_written;
+}
+
+fm_status fm_change_finish(fm_change *c, bool remove_all, fm_delta_commit *d, fm_change_totals *totals, fm_error *err)
+{
+    d->protocol = c->plan.protocol;
+    d->metadata = c->plan.metadata;
+    d->is_serializable = fm_str_eq_ci(fm_delta_map_get(&c->plan.written->configuration, "delta.isolationLevel", FM_STR("")), FM_STR("Serializable"));
+    for (int32_t i = 0; !remove_all && i < c->snapshot->n_entries; i++) {
+        if (c->hits[i].bits) FM_TRY(fm_delta_rewrite_file(c->rewrite, &c->snapshot->entries[i].file, &c->hits[i], err));
+    }
+    FM_TRY(fm_delta_rewrite_finish(c->rewrite, &d->adds, &d->n_adds, &d->removes, &d->n_removes, err));
+    if (remove_all) {
+        d->n_removes = 0;
+        FM_TRY(remove_all_files(c, d, err));
+    }
+    FM_TRY(take_changes(c, d, err));
+    count_totals(c, d, totals);
+    return FM_OK;
+}
+
+fm_status fm_change_declare_target(fm_change *c, fm_error *err)
+{
+    fm_table_def def = {.name = FM_STR(FM_CHANGE_TARGET), .format = FM_STR("delta")};
+    fm_str version = fm_number_text(c->arena, c->snapshot->version);
+    bool ok = version.ptr && fm_options_set(c->arena, &def.options, FM_STR("path"), c->log.root) && fm_options_set(c->arena, &def.options, FM_STR("versionAsOf"), version) &&
+              fm_options_set(c->arena, &def.options, FM_STR("floodmarkRows"), FM_STR("true"));
+
+    return ok ? fm_session_add_table(c->s, &def, false, true, err) : fm_no_memory(c->arena, err);
+}
