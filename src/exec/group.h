@@ -172,9 +172,8 @@ int64_t fm_slice_start(const fm_window_spec *w, int64_t time_us);
 /* The windows that the slice which starts here lies in. */
 int64_t fm_slice_first_window(const fm_window_spec *w, int64_t slice_us);
 int64_t fm_slice_last_window(const fm_window_spec *w, int64_t slice_us);
-/* Entries of a slice that were just touched for the first time in this micro-batch. */
-fm_status fm_slices_note(fm_slices *s, fm_state_bucket *const *buckets, const fm_key *keys, char *const *values,
-                         const uint8_t *touches, int32_t n, fm_error *err);
+/* As fm_state_upsert, for rows with the times of their slices. */
+fm_status fm_slices_upsert(fm_slices *s, const int64_t *times, const fm_key *keys, int32_t n, char **values, fm_error *err);
 fm_status fm_slices_finish(fm_slices *s, const fm_op_batch *mb, fm_arena *arena, const fm_emit *out, fm_error *err);
 /* Pairs of window and key that are live. */
 int64_t fm_slices_rows(const fm_slices *s);

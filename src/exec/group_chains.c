@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-enum { SLOTS_MIN = 64, ITEMS_MIN = 4 };
+enum { SLOTS_MIN = 64, ITEMS_MIN = 4, LINE_SIZE = 64 };
 
 void fm_chains_fini(fm_chains *c)
 {
@@ -65,8 +65,10 @@ static bool new_chain(fm_chains *c, uint32_t *out)
     }
     if (c->n == c->cap) {
         uint32_t cap = c->cap ? c->cap * 2 : SLOTS_MIN;
-        fm_chain *more = cap > c->cap ? realloc(c->chains, (size_t)cap * sizeof *more) : NULL;
+        fm_chain *more = cap > c->cap ? aligned_alloc(LINE_SIZE, (size_t)cap * sizeof *more) : NULL;
         if (!more) return false;
+        if (c->n) memcpy(more, c->chains, (size_t)c->n * sizeof *more);
+        free(c->chains);
         c->chains = more;
         c->cap = cap;
     }
@@ -87,7 +89,7 @@ uint32_t fm_chains_add(fm_chains *c, const fm_key *key)
         free(items);
         return UINT32_MAX;
     }
-    c->chains[chain] = (fm_chain){.items = items, .cap = ITEMS_MIN, .hash = (uint32_t)key->hash};
+    c->chains[chain] = (fm_chain){.items = items, .cap = ITEMS_MIN, .hash = (uint32_t)key->hash, .tail = FM_CHAIN_EMPTY};
     memcpy(c->chains[chain].key, &key->u, sizeof c->chains[chain].key);
     c->slots[at] = (uint64_t)(uint32_t)key->hash << 32 | (chain + 1);
     c->live++;
@@ -153,12 +155,15 @@ static bool make_room(fm_chains *c, fm_chain *chain, uint32_t *at)
     return true;
 }
 
-bool fm_chain_insert(fm_chains *c, fm_chain *chain, uint32_t at, fm_chain_item item)
+bool fm_chain_insert(fm_chains *c, fm_chain *chain, uint32_t at, fm_chain_item item, char *value)
 {
     if (!make_room(c, chain, &at)) return false;
     if (at < chain->n) memmove(chain->items + at + 1, chain->items + at, (size_t)(chain->n - at) * sizeof item);
     chain->items[at] = item;
-    if (at == chain->n) chain->tail = item.slice;
+    if (at == chain->n) {
+        chain->tail = item.slice;
+        chain->tail_value = value;
+    }
     chain->n++;
     return true;
 }

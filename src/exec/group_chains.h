@@ -20,11 +20,15 @@ typedef struct fm_chain {
     uint32_t hash;            /* low half */
     uint32_t batch;           /* the micro-batch that touched it last */
     uint32_t first, last;     /* of the items touched in that: the earliest and the latest slice */
-    uint32_t tail;            /* slice of the last item, n > head: most items are put behind it, without a look at them */
+    uint32_t tail;            /* slice of the last item; FM_CHAIN_EMPTY: there is none. Most rows go there, without a look at */
+    char *tail_value;         /* the items, and most new items behind it. Its value */
 } fm_chain;
+_Static_assert(sizeof(void *) != 8 || sizeof(fm_chain) == 64, "a chain is a line of the cache");
+
+#define FM_CHAIN_EMPTY UINT32_MAX
 
 typedef struct fm_chains {
-    fm_chain *chains;         /* [cap]; free ones have items NULL and n the next free one + 1 */
+    fm_chain *chains;         /* [cap], in whole lines of the cache; free ones have items NULL and n the next free one + 1 */
     uint64_t *slots;          /* half of a hash in the high half, number of a chain + 1 in the low; 0: free */
     uint32_t n, cap;          /* made, ever */
     uint32_t live, free_list; /* number + 1 */
@@ -41,7 +45,7 @@ void fm_chains_prefetch(const fm_chains *c, const fm_key *key);
 void fm_chains_remove(fm_chains *c, uint32_t chain);
 static inline bool fm_chain_is_live(const fm_chain *chain) { return chain->items != NULL; }
 /* Puts an item at a place between head and n; false: out of memory. */
-bool fm_chain_insert(fm_chains *c, fm_chain *chain, uint32_t at, fm_chain_item item);
+bool fm_chain_insert(fm_chains *c, fm_chain *chain, uint32_t at, fm_chain_item item, char *value);
 int64_t fm_chains_memory(const fm_chains *c);
 
 #endif

@@ -16,7 +16,7 @@
 
 #include <stdlib.h>
 
-enum { NOTE_GROUP = 16, POP_ROWS = 256, TOLD_ITEMS_MAX = 10000 };
+enum { GROUP = 32 /* rows looked up together */, POP_ROWS = 256, TOLD_ITEMS_MAX = 10000 };
 
 /* ---- Slices ----------------------------------------------------------------------------------------------------- */
 
@@ -43,8 +43,27 @@ static fm_status slice_of(fm_slices *s, fm_state_bucket *bucket, uint32_t *out, 
     }
     const fm_window_spec *w = &s->part->spec->window;
     int64_t start_us = fm_state_bucket_time(bucket);
+    s->n_live++;
     s->slices[*out] = (fm_slice){.bucket = bucket, .start_us = start_us, .first = fm_slice_first_window(w, start_us), .last = fm_slice_last_window(w, start_us)};
     fm_state_bucket_set_tag(bucket, *out + 1);
+    return FM_OK;
+}
+
+/* The slice that begins at a time, made when missing. */
+static inline fm_status slice_at(fm_slices *s, int64_t start_us, uint32_t *out, fm_error *err)
+{
+    uint32_t at = (uint32_t)(((uint64_t)start_us * UINT64_C(0x9E3779B97F4A7C15)) >> 55);
+    fm_state_bucket *bucket;
+
+    _Static_assert(FM_SLICES_CACHE == 512, "nine bits of the product");
+    if (s->found[at].slice && s->found[at].start_us == start_us) {
+        *out = s->found[at].slice - 1;
+        return FM_OK;
+    }
+    FM_TRY(fm_state_bucket_at(s->part->state, start_us, &bucket, err));
+    FM_TRY(slice_of(s, bucket, out, err));
+    s->found[at].start_us = start_us;
+    s->found[at].slice = *out + 1;
     return FM_OK;
 }
 
@@ -52,6 +71,7 @@ static void forget_slice(fm_slices *s, uint32_t slice)
 {
     s->slices[slice] = (fm_slice){.next_free = s->free_slice};
     s->free_slice = slice + 1;
+    s->n_live--;
 }
 
 /* ---- Pairs per window: what closing a window removes, when it is not emitted ------------------------------------------ */
@@ -122,12 +142,30 @@ static int64_t close_steps(fm_slices *s, int64_t last)
 
 static int64_t start_at(const fm_slices *s, const fm_chain *c, uint32_t i) { return s->slices[c->items[i].slice].start_us; }
 
+/* Where a slice may stand in a chain: as far before the last item as it is earlier, if the chain's items lie evenly. */
+static uint32_t guess_place(const fm_slices *s, const fm_chain *c, int64_t start_us)
+{
+    const fm_window_spec *w = &s->part->spec->window;
+    double earlier = ((double)s->slices[c->tail].start_us - (double)start_us) / (double)w->slide_us;
+    uint32_t live = s->n_live > 0 ? s->n_live : 1, n = c->n - c->head;
+    double back = earlier * (double)n / (double)live * (w->duration_us % w->slide_us ? 2 : 1);
+
+    return back < (double)(n - 1) ? c->n - 1 - (uint32_t)back : c->head;
+}
+
 /* Where a slice stands in a chain, or would. */
 static uint32_t place_of(const fm_slices *s, const fm_chain *c, int64_t start_us)
 {
-    uint32_t low = c->head, high = c->n;
-
-    if (low == high || s->slices[c->tail].start_us < start_us) return high;
+    if (c->head == c->n || s->slices[c->tail].start_us < start_us) return c->n;
+    uint32_t low = c->head, high = c->n, at = guess_place(s, c, start_us), step = 1;
+    /* From the guess on in growing steps, then between the last two. */
+    if (start_at(s, c, at) < start_us) {
+        for (low = at + 1; at + step < high && start_at(s, c, at + step) < start_us; step *= 2) low = at + step + 1;
+        if (at + step < high) high = at + step;
+    } else {
+        for (high = at; at - low >= step && start_at(s, c, at - step) >= start_us; step *= 2) high = at - step;
+        if (at - low >= step) low = at - step + 1;
+    }
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         if (start_at(s, c, middle) < start_us) low = middle + 1;
@@ -136,10 +174,9 @@ static uint32_t place_of(const fm_slices *s, const fm_chain *c, int64_t start_us
     return low;
 }
 
-static fm_status add_item(fm_slices *s, fm_chain *c, const fm_key *stored_key, uint32_t slice, uint32_t entry, fm_error *err)
+static fm_status add_item(fm_slices *s, fm_chain *c, uint32_t at, const fm_key *stored_key, uint32_t slice, uint32_t entry, char *value, fm_error *err)
 {
     const fm_slice *own = &s->slices[slice];
-    uint32_t at = place_of(s, c, own->start_us);
     int64_t from = own->first, to = own->last;
 
     if (at > c->head) {
@@ -152,7 +189,7 @@ static fm_status add_item(fm_slices *s, fm_chain *c, const fm_key *stored_key, u
     }
     /* A long key's bytes are those of the entry that goes last. */
     if (at == c->n) memcpy(c->key, &stored_key->u, sizeof c->key);
-    if (!fm_chain_insert(&s->chains, c, at, (fm_chain_item){slice, entry})) return fm_no_memory(NULL, err);
+    if (!fm_chain_insert(&s->chains, c, at, (fm_chain_item){slice, entry}, value)) return fm_no_memory(NULL, err);
     s->items++;
     return add_pairs(s, from, to, err);
 }
@@ -181,41 +218,92 @@ static fm_status note_touch(fm_slices *s, uint32_t number, uint32_t slice, fm_er
     return FM_OK;
 }
 
-static fm_status note_one(fm_slices *s, uint32_t chain, fm_state_bucket *bucket, const fm_key *key, const char *value, uint8_t touch, fm_error *err)
+static fm_status new_entry(fm_slices *s, fm_chain *c, uint32_t at, const fm_key *key, uint32_t slice, char **value, fm_error *err)
 {
-    uint32_t slice, entry = (uint32_t)fm_state_index_of(s->part->state, bucket, value);
+    fm_state_bucket *bucket = s->slices[slice].bucket;
+    uint32_t entry = (uint32_t)fm_state_bucket_rows(bucket);
+    fm_key stored = *key;
 
-    FM_TRY(slice_of(s, bucket, &slice, err));
-    if (touch == FM_STATE_FRESH) {
-        fm_key stored = *key;
-        if (!fm_key_is_inline(key)) stored = fm_state_key_at(s->part->state, bucket, entry);
-        FM_TRY(add_item(s, &s->chains.chains[chain], &stored, slice, entry, err));
-    }
-    return note_touch(s, chain, slice, err);
+    FM_TRY(fm_state_append(s->part->state, bucket, key, value, err));
+    if (!fm_key_is_inline(key)) stored = fm_state_key_at(s->part->state, bucket, entry);
+    return add_item(s, c, at, &stored, slice, entry, *value, err);
 }
 
-fm_status fm_slices_note(fm_slices *s, fm_state_bucket *const *buckets, const fm_key *keys, char *const *values,
-                         const uint8_t *touches, int32_t n, fm_error *err)
+static char *item_value(const fm_slices *s, const fm_chain *c, uint32_t at)
 {
-    int32_t group[NOTE_GROUP];
-    uint32_t chains[NOTE_GROUP];
+    return fm_state_value_at(s->part->state, s->slices[c->items[at].slice].bucket, c->items[at].entry);
+}
 
-    for (int32_t i = 0; i < n;) {
-        int32_t m = 0;
-        for (; i < n && m < NOTE_GROUP; i++) {
-            if (touches[i] == FM_STATE_AGAIN) continue;
-            fm_chains_prefetch(&s->chains, &keys[i]);
-            group[m++] = i;
-        }
-        for (int32_t k = 0; k < m; k++) {
-            chains[k] = fm_chains_add(&s->chains, &keys[group[k]]);
-            if (chains[k] == UINT32_MAX) return fm_no_memory(NULL, err);
-            const fm_chain *c = &s->chains.chains[chains[k]];
-            __builtin_prefetch(c->items + c->n, 1, 3);
-        }
-        for (int32_t k = 0; k < m; k++) {
-            FM_TRY(note_one(s, chains[k], buckets[group[k]], &keys[group[k]], values[group[k]], touches[group[k]], err));
-        }
+static bool has_at(const fm_chain *c, uint32_t at, uint32_t slice) { return at < c->n && c->items[at].slice == slice; }
+
+static fm_status upsert_one(fm_slices *s, uint32_t number, const fm_key *key, uint32_t slice, char **value, fm_error *err)
+{
+    fm_chain *c = &s->chains.chains[number];
+
+    if (c->tail == slice && c->batch == s->batch && c->last == slice) { /* the last entry, touched before: so are most */
+        *value = c->tail_value;
+        return FM_OK;
+    }
+    uint32_t at = c->tail == slice ? c->n - 1 : place_of(s, c, s->slices[slice].start_us);
+    if (has_at(c, at, slice)) {
+        *value = item_value(s, c, at);
+        FM_TRY(fm_state_touch_at(s->part->state, s->slices[slice].bucket, c->items[at].entry, err));
+    } else {
+        FM_TRY(new_entry(s, c, at, key, slice, value, err));
+    }
+    return note_touch(s, number, slice, err);
+}
+
+/* Fetches what upsert_one will look at. True: more than that is to be fetched, once this is here. */
+static inline bool fetch(const fm_slices *s, const fm_chain *c, uint32_t slice)
+{
+    if (c->tail == slice) {
+        __builtin_prefetch(c->tail_value, 1, 3);
+        return false;
+    }
+    int64_t start_us = s->slices[slice].start_us;
+    bool is_late = start_us < s->slices[c->tail].start_us;
+    __builtin_prefetch(c->items + (is_late ? guess_place(s, c, start_us) : c->n), 1, 3);
+    return is_late;
+}
+
+static void fetch_entry(const fm_slices *s, const fm_chain *c, uint32_t slice)
+{
+    uint32_t at = place_of(s, c, s->slices[slice].start_us);
+
+    if (has_at(c, at, slice)) __builtin_prefetch(item_value(s, c, at), 1, 3);
+}
+
+/* Up to GROUP rows, step by step together: what one waits for, the others wait for as well. */
+static fm_status upsert_group(fm_slices *s, const int64_t *times, const fm_key *keys, int32_t n, char **values, fm_error *err)
+{
+    uint32_t slices[GROUP], chains[GROUP];
+    int32_t late[GROUP], n_late = 0;
+
+    for (int32_t i = 0; i < n; i++) {
+        fm_chains_prefetch(&s->chains, &keys[i]);
+        FM_TRY(slice_at(s, times[i], &slices[i], err));
+    }
+    for (int32_t i = 0; i < n; i++) {
+        chains[i] = fm_chains_find(&s->chains, &keys[i]);
+        if (chains[i] == UINT32_MAX) continue;
+        late[n_late] = i;
+        n_late += fetch(s, &s->chains.chains[chains[i]], slices[i]);
+    }
+    for (int32_t k = 0; k < n_late; k++) fetch_entry(s, &s->chains.chains[chains[late[k]]], slices[late[k]]);
+    for (int32_t i = 0; i < n; i++) {
+        if (chains[i] == UINT32_MAX) chains[i] = fm_chains_add(&s->chains, &keys[i]);
+        if (chains[i] == UINT32_MAX) return fm_no_memory(NULL, err);
+        FM_TRY(upsert_one(s, chains[i], &keys[i], slices[i], &values[i], err));
+    }
+    return FM_OK;
+}
+
+fm_status fm_slices_upsert(fm_slices *s, const int64_t *times, const fm_key *keys, int32_t n, char **values, fm_error *err)
+{
+    for (int32_t from = 0; from < n; from += GROUP) {
+        int32_t some = n - from < GROUP ? n - from : GROUP;
+        FM_TRY(upsert_group(s, times + from, keys + from, some, values + from, err));
     }
     return FM_OK;
 }
@@ -246,7 +334,9 @@ static fm_status load_bucket(fm_slices *s, fm_state_bucket *bucket, fm_error *er
         fm_key key = fm_state_key_at(s->part->state, bucket, i);
         uint32_t chain = fm_chains_add(&s->chains, &key);
         if (chain == UINT32_MAX) return fm_no_memory(NULL, err);
-        FM_TRY(add_item(s, &s->chains.chains[chain], &key, slice, (uint32_t)i, err));
+        fm_chain *c = &s->chains.chains[chain];
+        char *value = fm_state_value_at(s->part->state, bucket, i);
+        FM_TRY(add_item(s, c, place_of(s, c, s->slices[slice].start_us), &key, slice, (uint32_t)i, value, err));
     }
     return FM_OK;
 }
@@ -280,6 +370,7 @@ void fm_slices_begin(fm_slices *s, const fm_group_bounds *bounds)
 {
     s->batch++;
     s->n_touched = 0;
+    memset(s->found, 0, sizeof s->found);
     set_lower(s, bounds->late_us);
 }
 
@@ -313,15 +404,35 @@ static void pop_slice(fm_slices *s, fm_state_bucket *bucket)
     }
 }
 
+/* The same for all slices that end by a window, chain by chain. */
+static void pop_chains(fm_slices *s, int64_t last_closed)
+{
+    for (uint32_t i = 0; i < s->chains.n; i++) {
+        fm_chain *c = &s->chains.chains[i];
+        uint32_t head = c->head;
+        if (!fm_chain_is_live(c)) continue;
+        while (c->head < c->n && s->slices[c->items[c->head].slice].last <= last_closed) c->head++;
+        s->items -= c->head - head;
+        if (c->head == c->n) fm_chains_remove(&s->chains, i);
+    }
+}
+
 static void drop_slices(fm_slices *s, int64_t last_closed)
 {
     fm_state_bucket *bucket;
+    int64_t entries = 0;
+    int32_t n = 0;
 
-    while ((bucket = fm_state_bucket_nth(s->part->state, 0))) {
-        uint32_t slice = fm_state_bucket_tag(bucket) - 1;
-        if (s->slices[slice].last > last_closed) return;
-        pop_slice(s, bucket);
-        forget_slice(s, slice);
+    for (; (bucket = fm_state_bucket_nth(s->part->state, n)); n++) {
+        if (s->slices[fm_state_bucket_tag(bucket) - 1].last > last_closed) break;
+        entries += fm_state_bucket_rows(bucket);
+    }
+    bool by_chain = entries >= s->chains.live;
+    if (by_chain && n) pop_chains(s, last_closed);
+    for (; n > 0; n--) {
+        bucket = fm_state_bucket_nth(s->part->state, 0);
+        if (!by_chain) pop_slice(s, bucket);
+        forget_slice(s, fm_state_bucket_tag(bucket) - 1);
         fm_state_bucket_drop(s->part->state, bucket);
     }
 }

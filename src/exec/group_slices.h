@@ -17,10 +17,16 @@ typedef struct fm_step {
     int64_t window, by;
 } fm_step;
 
+enum { FM_SLICES_CACHE = 512 };
+
 struct fm_slices {
     fm_group_part *part;
+    struct {
+        int64_t start_us;
+        uint32_t slice;       /* + 1; 0: free */
+    } found[FM_SLICES_CACHE]; /* slices found lately, by a hash of their start */
     fm_slice *slices;         /* by number; a bucket's tag is its number + 1 */
-    uint32_t n_slices, cap_slices, free_slice;
+    uint32_t n_slices, cap_slices, free_slice, n_live;
     fm_chains chains;
     int64_t items;            /* in all chains */
     int64_t closed_us;        /* windows that end by then are closed; FM_STATE_NO_MARK: none */

@@ -98,16 +98,16 @@ static fm_status apply_chunk(fm_group_part *part, const int64_t *times, const fm
 {
     fm_state_bucket *buckets[CHUNK];
     char *values[CHUNK];
-    uint8_t touches[CHUNK];
 
-    if (times) {
+    if (part->slices) {
+        FM_TRY(fm_slices_upsert(part->slices, times, keys, n, values, err));
+    } else if (times) {
         FM_TRY(find_buckets(part, times, n, buckets, err));
-        FM_TRY(fm_state_upsert(part->state, buckets, keys, n, values, touches, err));
+        FM_TRY(fm_state_upsert(part->state, buckets, keys, n, values, NULL, err));
     } else {
         FM_TRY(fm_state_bucket_at(part->state, FM_STATE_NO_TIME, &buckets[0], err));
-        FM_TRY(fm_state_upsert_in(part->state, buckets[0], keys, n, values, touches, err));
+        FM_TRY(fm_state_upsert_in(part->state, buckets[0], keys, n, values, NULL, err));
     }
-    if (part->slices) FM_TRY(fm_slices_note(part->slices, buckets, keys, values, touches, n, err));
     return update_all(part->spec, values, inputs, n, err);
 }
 

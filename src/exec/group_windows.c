@@ -1,4 +1,4 @@
-/* exec/group_windows.c: sliding windows put together from slices, for many keys at once.
+/* exec/group_windows.c: sliding windows put together from slices, key by key.
  *
  * A window of one key is the merge of its entries in the window's slices. Going from window to window some entries leave
  * at the front and some come at the back, and aggregates cannot be taken back (a max, a sum of doubles to the last bit).
@@ -12,33 +12,20 @@
  * front is used up the bar moves to the end and the suffixes are made anew. Each entry is merged twice, whatever the
  * overlap, and the order of merges is that of time.
  *
- * Merges are calls over arrays, so keys are walked in blocks, window by window: the merges of all keys of a block that
- * have something to give out in this window are gathered and run together. */
+ * Merges are calls over arrays: they are queued, and run in the order they were asked for. As long as no entry leaves or
+ * comes, windows have one and the same value, which is made once: of a key that is rare, most windows do.
+ *
+ * Windows go out key by key. Writers find values that they just wrote, and entries are visited in a row; where all fit
+ * one batch they are put in order of time instead, for those who read them. */
 #include <stdlib.h>
 
 #include "exec/group_slices.h"
 
 enum {
-    BLOCK_CHAINS = 256,          /* walked together */
-    SUFFIXES_SIZE = 512 << 10,   /* bytes of suffixes of a block: they stay in the second-level cache */
     OUT_ROWS = 2048,
-    AHEAD = 8,                   /* entries fetched ahead of their merge */
+    AHEAD = 16, /* entries fetched ahead of their merge */
     MERGES = 1024
 };
-
-/* A chain under way. */
-typedef struct walker {
-    const fm_chain *chain;
-    int64_t window;              /* the next that it has something to give out for; INT64_MAX: none */
-    uint32_t low, high;          /* items of the window before: [low, high) */
-    uint32_t next;               /* the item that made `window` the next: those before it have nothing more to give */
-    uint32_t bar;                /* items [low, bar) are in front, [bar, high) at the back */
-    uint32_t made_from, made_to; /* suffixes that exist, of items [made_from, made_to) */
-    bool has_back;
-    char *suffixes;              /* suffix of item i: at (i % room) * value_size */
-    uint32_t room;
-    char *back;
-} walker;
 
 struct fm_walk {
     fm_slices *s;
@@ -49,19 +36,28 @@ struct fm_walk {
     const fm_emit *out;
     size_t value_size;
     uint32_t items_max;          /* entries that a window can hold per key */
-    uint32_t chains[BLOCK_CHAINS];
-    int32_t n_chains;
-    size_t suffixes_size;        /* of the chains gathered */
-    walker walkers[BLOCK_CHAINS];
-    char *memory;                /* suffixes, then backs */
+
+    /* The chain under way. */
+    const fm_chain *chain;
+    uint32_t low, high;          /* items of the window before: [low, high) */
+    uint32_t next;               /* the item that the window before has for its sake: those before it have nothing more to give */
+    uint32_t bar;                /* items [low, bar) are in front, [bar, high) at the back */
+    uint32_t made_from, made_to; /* suffixes that exist, of items [made_from, made_to) */
+    bool has_back;
+    uint32_t room;
+    char *suffixes;              /* [room] values: that of item i at i % room; then the back */
+    char *back;
     size_t memory_size;
+
     char *dst[MERGES], *src[MERGES];
     int32_t n_merges;
+
+    /* What goes out next. */
     int64_t times[OUT_ROWS];
     fm_key keys[OUT_ROWS];
-    char *values[OUT_ROWS];
+    char *values[OUT_ROWS];      /* among results; of neighbours often the same */
     char *results;               /* [OUT_ROWS] values */
-    int32_t n_out;
+    int32_t n_out, n_results;
     int64_t emitted;
 };
 
@@ -104,13 +100,15 @@ static void let_go(const fm_walk *k, char *value)
     }
 }
 
+static char *result_at(const fm_walk *k, int32_t i) { return k->results + (size_t)i * k->value_size; }
+
 int64_t fm_walk_emitted(const fm_walk *k) { return k ? k->emitted : 0; }
 
 void fm_walk_free(fm_walk *k)
 {
     if (!k) return;
-    for (int32_t i = 0; i < k->n_out; i++) let_go(k, k->values[i]); /* after a failure */
-    free(k->memory);
+    for (int32_t i = 0; i < k->n_results; i++) let_go(k, result_at(k, i)); /* after a failure */
+    free(k->suffixes);
     free(k->results);
     free(k);
 }
@@ -147,190 +145,209 @@ static fm_status copy(fm_walk *k, char *dst, char *src, fm_error *err)
     return merge(k, dst, src, err);
 }
 
-static char *value_of(const fm_walk *k, const walker *w, uint32_t item)
-{
-    fm_chain_item i = w->chain->items[item];
+static const fm_slice *slice_at(const fm_walk *k, uint32_t item) { return &k->s->slices[k->chain->items[item].slice]; }
 
-    return fm_state_value_at(k->s->part->state, k->s->slices[i.slice].bucket, i.entry);
+static char *value_of(const fm_walk *k, uint32_t item)
+{
+    return fm_state_value_at(k->s->part->state, slice_at(k, item)->bucket, k->chain->items[item].entry);
 }
 
-static char *suffix_of(const fm_walk *k, const walker *w, uint32_t item) { return w->suffixes + (size_t)(item % w->room) * k->value_size; }
-
-static void drop_suffixes(const fm_walk *k, walker *w, uint32_t to)
-{
-    for (; w->made_from < to && w->made_from < w->made_to; w->made_from++) let_go(k, suffix_of(k, w, w->made_from));
-}
-
-static void drop_back(const fm_walk *k, walker *w)
-{
-    if (w->has_back) let_go(k, w->back);
-    w->has_back = false;
-}
+static char *suffix_of(const fm_walk *k, uint32_t item) { return k->suffixes + (size_t)(item % k->room) * k->value_size; }
 
 /* ---- From window to window -------------------------------------------------------------------------------------- */
 
-static const fm_slice *slice_at(const fm_walk *k, const walker *w, uint32_t item) { return &k->s->slices[w->chain->items[item].slice]; }
-
-static bool is_touched(const fm_walk *k, const walker *w, uint32_t item)
+static bool is_touched(const fm_walk *k, uint32_t item)
 {
-    return fm_state_is_touched(slice_at(k, w, item)->bucket, w->chain->items[item].entry);
+    return fm_state_is_touched(slice_at(k, item)->bucket, k->chain->items[item].entry);
 }
 
-/* The next window from `from` on with an entry (that was touched). */
-static int64_t next_window(const fm_walk *k, walker *w, int64_t from)
+/* The next window from `from` on with an entry (that was touched); INT64_MAX: none. */
+static int64_t next_window(fm_walk *k, int64_t from)
 {
-    for (; w->next < w->chain->n; w->next++) {
-        const fm_slice *slice = slice_at(k, w, w->next);
-        if (slice->last < from || (k->touched_only && !is_touched(k, w, w->next))) continue;
+    for (; k->next < k->chain->n; k->next++) {
+        const fm_slice *slice = slice_at(k, k->next);
+        if (slice->last < from || (k->touched_only && !is_touched(k, k->next))) continue;
         int64_t window = slice->first > from ? slice->first : from;
         return window <= k->last ? window : INT64_MAX;
     }
     return INT64_MAX;
 }
 
+/* The last window, from the one that the stacks stand for on, that holds the same entries (and one that was touched). */
+static int64_t last_alike(const fm_walk *k)
+{
+    int64_t last = slice_at(k, k->low)->last, last_next = slice_at(k, k->next)->last;
+
+    if (last_next < last) last = last_next;
+    if (k->high < k->chain->n && slice_at(k, k->high)->first <= last) last = slice_at(k, k->high)->first - 1;
+    return last < k->last ? last : k->last;
+}
+
+static void drop_stacks(fm_walk *k)
+{
+    for (; k->made_from < k->made_to; k->made_from++) let_go(k, suffix_of(k, k->made_from));
+    if (k->has_back) let_go(k, k->back);
+    k->has_back = false;
+}
+
 /* Moves the bar to the end: all items of the window in front. */
-static fm_status make_front(fm_walk *k, walker *w, fm_error *err)
+static fm_status make_front(fm_walk *k, fm_error *err)
 {
-    drop_suffixes(k, w, UINT32_MAX);
-    drop_back(k, w);
-    for (uint32_t i = w->high; i-- > w->low;) {
-        if (i - w->low >= AHEAD) __builtin_prefetch(value_of(k, w, i - AHEAD));
-        FM_TRY(copy(k, suffix_of(k, w, i), value_of(k, w, i), err));
-        if (i + 1 < w->high) FM_TRY(merge(k, suffix_of(k, w, i), suffix_of(k, w, i + 1), err));
+    FM_TRY(run_merges(k, err)); /* they read the stacks as they are */
+    drop_stacks(k);
+    k->made_from = k->made_to = k->bar = k->high;
+    for (uint32_t i = k->high; i-- > k->low;) {
+        if (i - k->low >= AHEAD) __builtin_prefetch(value_of(k, i - AHEAD));
+        k->made_from = i;
+        FM_TRY(copy(k, suffix_of(k, i), value_of(k, i), err));
+        if (i + 1 < k->high) FM_TRY(merge(k, suffix_of(k, i), suffix_of(k, i + 1), err));
     }
-    w->made_from = w->low;
-    w->made_to = w->bar = w->high;
+    return run_merges(k, err);
+}
+
+static fm_status add_to_back(fm_walk *k, uint32_t from, fm_error *err)
+{
+    for (uint32_t i = from; i < k->high; i++) {
+        if (k->has_back) {
+            FM_TRY(merge(k, k->back, value_of(k, i), err));
+            continue;
+        }
+        k->has_back = true;
+        FM_TRY(copy(k, k->back, value_of(k, i), err));
+    }
     return FM_OK;
 }
 
-static fm_status add_to_back(fm_walk *k, walker *w, uint32_t from, fm_error *err)
+/* The stacks for a window; entries are fetched ahead. */
+static fm_status go_to(fm_walk *k, int64_t window, fm_error *err)
 {
-    for (uint32_t i = from; i < w->high; i++) {
-        if (w->has_back) FM_TRY(merge(k, w->back, value_of(k, w, i), err));
-        else FM_TRY(copy(k, w->back, value_of(k, w, i), err));
-        w->has_back = true;
+    uint32_t n = k->chain->n, before = k->high;
+
+    while (slice_at(k, k->low)->last < window) k->low++; /* there is one that does not end before: the next */
+    if (k->high < k->low) k->high = k->low;
+    while (k->high < n && slice_at(k, k->high)->first <= window) {
+        if (n - k->high > AHEAD) __builtin_prefetch(value_of(k, k->high + AHEAD));
+        k->high++;
     }
-    return FM_OK;
+    return k->bar <= k->low ? make_front(k, err) : add_to_back(k, before, err);
 }
 
-/* The stacks for the walker's window; the entry after next is fetched ahead. */
-static fm_status go_to(fm_walk *k, walker *w, fm_error *err)
+/* ---- Going out -------------------------------------------------------------------------------------------------- */
+
+typedef struct place {
+    int64_t time_us;
+    int32_t row;
+} place;
+
+static int by_time(const void *a, const void *b)
 {
-    uint32_t n = w->chain->n, before = w->high;
+    const place *x = a, *y = b;
 
-    while (w->low < n && slice_at(k, w, w->low)->last < w->window) w->low++;
-    if (w->high < w->low) w->high = w->low;
-    while (w->high < n && slice_at(k, w, w->high)->first <= w->window) w->high++;
-    if (w->high < n) __builtin_prefetch(value_of(k, w, w->high));
-    if (w->bar <= w->low) return make_front(k, w, err);
-    drop_suffixes(k, w, w->low);
-    return add_to_back(k, w, before, err);
+    if (x->time_us != y->time_us) return x->time_us < y->time_us ? -1 : 1;
+    return (x->row > y->row) - (x->row < y->row);
 }
 
-static fm_status give_out(fm_walk *k, fm_error *err)
+/* All that goes out, in order of time; keys of a window as they came. */
+static fm_status sort_rows(fm_walk *k, fm_error *err)
 {
     int32_t n = k->n_out;
+    place *places = fm_arena_array(k->arena, place, n);
+    fm_key *keys = fm_arena_array(k->arena, fm_key, n);
+    char **values = fm_arena_array(k->arena, char *, n);
+
+    if (!places || !keys || !values) return fm_no_memory(k->arena, err);
+    for (int32_t i = 0; i < n; i++) {
+        places[i] = (place){k->times[i], i};
+        keys[i] = k->keys[i];
+        values[i] = k->values[i];
+    }
+    qsort(places, (size_t)n, sizeof *places, by_time);
+    for (int32_t i = 0; i < n; i++) {
+        k->times[i] = places[i].time_us;
+        k->keys[i] = keys[places[i].row];
+        k->values[i] = values[places[i].row];
+    }
+    return FM_OK;
+}
+
+/* Hands on what there is. The last result stays when it is `kept`, as the only one. */
+static fm_status give_out(fm_walk *k, bool is_all, bool kept, fm_error *err)
+{
+    int32_t n = k->n_out, done = k->n_results - kept;
     fm_status st = run_merges(k, err);
 
     if (st == FM_OK && n) {
         fm_arena_reset(k->arena);
-        st = fm_group_emit(k->spec, k->times, k->keys, k->values, n, k->arena, k->out, err);
+        if (is_all) st = sort_rows(k, err);
+        if (st == FM_OK) st = fm_group_emit(k->spec, k->times, k->keys, k->values, n, k->arena, k->out, err);
     }
-    for (int32_t i = 0; i < n; i++) let_go(k, k->values[i]);
+    for (int32_t i = 0; i < done; i++) let_go(k, result_at(k, i));
+    if (kept && done) memcpy(k->results, result_at(k, done), k->value_size);
+    k->n_results = kept;
     k->emitted += n;
     k->n_out = 0;
     return st;
 }
 
-static fm_status add_result(fm_walk *k, walker *w, int64_t end_us, fm_error *err)
+/* The value of the stacks, for the windows from `window` to `last`. */
+static fm_status add_windows(fm_walk *k, int64_t window, int64_t last, fm_error *err)
 {
-    char *result = k->results + (size_t)k->n_out * k->value_size;
-
-    k->times[k->n_out] = end_us;
-    memcpy(&k->keys[k->n_out].u, w->chain->key, sizeof w->chain->key);
-    k->values[k->n_out++] = result;
-    FM_TRY(copy(k, result, suffix_of(k, w, w->low), err));
-    if (w->has_back) FM_TRY(merge(k, result, w->back, err));
-    return k->n_out == OUT_ROWS ? give_out(k, err) : FM_OK;
+    if (k->n_out == OUT_ROWS) FM_TRY(give_out(k, false, false, err));
+    char *result = result_at(k, k->n_results++);
+    FM_TRY(copy(k, result, suffix_of(k, k->low), err));
+    if (k->has_back) FM_TRY(merge(k, result, k->back, err));
+    for (;; window++) {
+        k->times[k->n_out] = fm_window_end(&k->spec->window, window);
+        memcpy(&k->keys[k->n_out].u, k->chain->key, sizeof k->chain->key);
+        k->values[k->n_out++] = result;
+        if (window == last) return FM_OK;
+        if (k->n_out < OUT_ROWS) continue;
+        FM_TRY(give_out(k, false, true, err));
+        result = k->results;
+    }
 }
 
-/* One window of all walkers that have it. The first round ends with all stacks merged, the second reads them. */
-static fm_status step(fm_walk *k, int64_t window, fm_error *err)
-{
-    int64_t end_us = fm_window_end(&k->spec->window, window);
+/* ---- Chains ----------------------------------------------------------------------------------------------------- */
 
-    for (int32_t i = 0; i < k->n_chains; i++) {
-        if (k->walkers[i].window == window) FM_TRY(go_to(k, &k->walkers[i], err));
+static fm_status make_room(fm_walk *k, fm_error *err)
+{
+    uint32_t items = k->chain->n - k->chain->head;
+
+    k->room = items < k->items_max ? items : k->items_max;
+    size_t size = ((size_t)k->room + 1) * k->value_size;
+    if (size > k->memory_size) {
+        free(k->suffixes);
+        k->memory_size = 0;
+        k->suffixes = malloc(size);
+        if (!k->suffixes) return fm_no_memory(NULL, err);
+        k->memory_size = size;
     }
-    FM_TRY(run_merges(k, err));
-    for (int32_t i = 0; i < k->n_chains; i++) {
-        walker *w = &k->walkers[i];
-        if (w->window != window) continue;
-        FM_TRY(add_result(k, w, end_us, err));
-        w->window = window == INT64_MAX - 1 ? INT64_MAX : next_window(k, w, window + 1);
+    k->back = k->suffixes + (size_t)k->room * k->value_size;
+    return FM_OK;
+}
+
+static fm_status walk(fm_walk *k, fm_error *err)
+{
+    int64_t window = next_window(k, k->s->lower);
+
+    while (window != INT64_MAX) {
+        FM_TRY(go_to(k, window, err));
+        int64_t last = last_alike(k);
+        FM_TRY(add_windows(k, window, last, err));
+        window = last >= INT64_MAX - 1 ? INT64_MAX : next_window(k, last + 1);
     }
     return run_merges(k, err);
 }
 
-/* ---- Blocks of chains ------------------------------------------------------------------------------------------- */
-
-static uint32_t room_of(const fm_walk *k, const fm_chain *c)
-{
-    uint32_t items = c->n - c->head;
-
-    return items < k->items_max ? items : k->items_max;
-}
-
-static fm_status lay_out(fm_walk *k, fm_error *err)
-{
-    size_t size = k->suffixes_size + (size_t)k->n_chains * k->value_size;
-
-    if (size > k->memory_size) {
-        char *more = realloc(k->memory, size);
-        if (!more) return fm_no_memory(NULL, err);
-        k->memory = more;
-        k->memory_size = size;
-    }
-    char *at = k->memory;
-    for (int32_t i = 0; i < k->n_chains; i++) {
-        const fm_chain *c = &k->s->chains.chains[k->chains[i]];
-        walker *w = &k->walkers[i];
-        *w = (walker){.chain = c, .low = c->head, .high = c->head, .bar = c->head, .next = c->head, .room = room_of(k, c), .suffixes = at};
-        at += (size_t)w->room * k->value_size;
-        w->back = at;
-        at += k->value_size;
-        w->window = next_window(k, w, k->s->lower);
-    }
-    return FM_OK;
-}
-
-static fm_status walk_block(fm_walk *k, fm_error *err)
-{
-    fm_status st = lay_out(k, err);
-
-    while (st == FM_OK) {
-        int64_t window = INT64_MAX;
-        for (int32_t i = 0; i < k->n_chains; i++) window = k->walkers[i].window < window ? k->walkers[i].window : window;
-        if (window == INT64_MAX) break;
-        st = step(k, window, err);
-    }
-    for (int32_t i = 0; i < k->n_chains && k->memory; i++) {
-        drop_suffixes(k, &k->walkers[i], UINT32_MAX);
-        drop_back(k, &k->walkers[i]);
-    }
-    k->n_chains = 0;
-    k->suffixes_size = 0;
-    return st;
-}
-
 fm_status fm_walk_chain(fm_walk *k, uint32_t chain, fm_error *err)
 {
-    size_t size = (size_t)room_of(k, &k->s->chains.chains[chain]) * k->value_size;
-
-    if (k->n_chains == BLOCK_CHAINS || (k->n_chains && k->suffixes_size + size > SUFFIXES_SIZE)) FM_TRY(walk_block(k, err));
-    k->chains[k->n_chains++] = chain;
-    k->suffixes_size += size;
-    return FM_OK;
+    k->chain = &k->s->chains.chains[chain];
+    k->low = k->high = k->next = k->bar = k->made_from = k->made_to = k->chain->head;
+    FM_TRY(make_room(k, err));
+    fm_status st = walk(k, err);
+    k->n_merges = 0;
+    drop_stacks(k);
+    return st;
 }
 
 fm_status fm_walk_all(fm_walk *k, fm_error *err)
@@ -341,8 +358,4 @@ fm_status fm_walk_all(fm_walk *k, fm_error *err)
     return FM_OK;
 }
 
-fm_status fm_walk_end(fm_walk *k, fm_error *err)
-{
-    if (k->n_chains) FM_TRY(walk_block(k, err));
-    return give_out(k, err);
-}
+fm_status fm_walk_end(fm_walk *k, fm_error *err) { return give_out(k, k->emitted == 0, false, err); }

@@ -444,18 +444,33 @@ void fm_json_print(const fm_json_printer *printer, const fm_vec *v, int64_t i, f
 
 /* Rows of a file are written straight into the buffer, column by column of a row: room for the whole row is made at once,
  * names and times are copied in pieces of a fixed size. Values of other types than the usual ones go the way above. */
-enum { PIECE = 16, TIME_PIECES_SIZE = 48, FLAT_VALUE_SIZE = 2 * FM_TIME_TEXT_SIZE };
+enum {
+    PIECE = 16,
+    TIMES_KEPT = 1024, /* windows of a few seconds over an hour */
+    TIME_PIECES_SIZE = 48,
+    F64_PIECES_SIZE = 32,
+    FLAT_VALUE_SIZE = 2 * FM_TIME_TEXT_SIZE
+};
+_Static_assert((int)FM_DOUBLE_TEXT_SIZE <= (int)F64_PIECES_SIZE, "any double's text can be kept");
 
 typedef enum flat_kind { FLAT_I64, FLAT_I32, FLAT_F64, FLAT_STRING, FLAT_TIME, FLAT_OTHER } flat_kind;
+
+/* A time printed before: of windows, many rows have the same. */
+typedef struct kept_time {
+    int64_t us;
+    size_t len; /* 0: none yet */
+    char text[TIME_PIECES_SIZE];
+} kept_time;
 
 typedef struct flat_column {
     flat_kind kind;
     const char *name; /* ",\"name\":", with zeros up to a multiple of PIECE */
     size_t name_len;
     const node *node;
-    int64_t time_us;  /* the last time printed; of windows, many rows have the same */
-    size_t time_len;  /* 0: none yet */
-    char time_text[TIME_PIECES_SIZE];
+    kept_time *times;  /* FLAT_TIME: [TIMES_KEPT] by kept_place */
+    uint64_t f64_bits; /* FLAT_F64: the number printed last; f64_len 0: none yet */
+    size_t f64_len;
+    char f64_text[F64_PIECES_SIZE];
 } flat_column;
 
 typedef struct json_writer {
@@ -494,7 +509,9 @@ static fm_status plan_columns(json_writer *w, fm_arena *arena, fm_error *err)
         memset(name, 0, size);
         name[0] = ',';
         memcpy(name + 1, n->name.ptr, n->name.len);
-        w->columns[i] = (flat_column){.kind = flat_kind_of(w->printer, n->type), .name = name, .name_len = len, .node = n};
+        flat_column *c = &w->columns[i];
+        *c = (flat_column){.kind = flat_kind_of(w->printer, n->type), .name = name, .name_len = len, .node = n};
+        if (c->kind == FLAT_TIME && !(c->times = fm_arena_array(arena, kept_time, TIMES_KEPT))) return fm_no_memory(arena, err);
         w->row_size += size + FLAT_VALUE_SIZE;
     }
     return FM_OK;
@@ -521,21 +538,43 @@ static inline char *put_name(char *to, const flat_column *c)
     return to + c->name_len;
 }
 
-static char *put_time(const fm_json_printer *p, char *to, flat_column *c, int64_t us)
+static inline uint32_t kept_place(int64_t us)
 {
-    if (c->time_us != us || c->time_len == 0) {
+    _Static_assert(TIMES_KEPT == 1024, "ten bits of the product");
+    return (uint32_t)(((uint64_t)us * UINT64_C(0x9E3779B97F4A7C15)) >> 54);
+}
+
+static inline char *put_time(const fm_json_printer *p, char *to, flat_column *c, int64_t us)
+{
+    kept_time *kept = &c->times[kept_place(us)];
+
+    if (kept->us != us || kept->len == 0) {
         char text[2 * FM_TIME_TEXT_SIZE];
         size_t len = time_text(p, us, c->node->type->id == FM_TYPE_TIMESTAMP_NTZ, text);
         if (len > TIME_PIECES_SIZE) { /* a year of many digits */
             memcpy(to, text, len);
             return to + len;
         }
-        c->time_us = us;
-        c->time_len = len;
-        memcpy(c->time_text, text, len);
+        kept->us = us;
+        kept->len = len;
+        memcpy(kept->text, text, len);
     }
-    memcpy(to, c->time_text, TIME_PIECES_SIZE);
-    return to + c->time_len;
+    memcpy(to, kept->text, TIME_PIECES_SIZE);
+    return to + kept->len;
+}
+
+/* Of overlapping windows, neighbours often have the same sum. */
+static inline char *put_f64(char *to, flat_column *c, double x)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &x, sizeof bits);
+    if (bits != c->f64_bits || c->f64_len == 0) {
+        c->f64_bits = bits;
+        c->f64_len = fm_double_text(x, c->f64_text);
+    }
+    memcpy(to, c->f64_text, F64_PIECES_SIZE);
+    return to + c->f64_len;
 }
 
 /* A string of up to 12 bytes; NULL: something in it must be escaped. */
@@ -573,7 +612,7 @@ static inline char *put_flat(json_writer *w, flat_column *c, const fm_vec *v, in
     case FLAT_I32: return to + fm_i64_text(fm_vec_i32(v)[i], to);
     case FLAT_F64:
         if (!isfinite(fm_vec_f64(v)[i])) break;
-        return to + fm_double_text(fm_vec_f64(v)[i], to);
+        return put_f64(to, c, fm_vec_f64(v)[i]);
     case FLAT_TIME: return put_time(w->printer, to, c, fm_vec_i64(v)[i]);
     case FLAT_STRING: {
         const fm_view *view = &fm_vec_view(v)[i];

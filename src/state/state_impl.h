@@ -5,6 +5,7 @@
 #include "base/bits.h"
 #include "base/hash.h"
 #include "base/limits.h"
+#include "os/pool.h"
 #include "state/state_store.h"
 
 enum {
@@ -57,6 +58,7 @@ struct fm_state_part {
     int32_t n_dropped, cap_dropped;
     int64_t rows_updated, rows_removed;
     uint32_t rows_hint;          /* what the bucket dropped last held: a new one's table starts that large */
+    fm_pool pool;                /* of pieces up to FM_POOL_SIZE_MAX */
     fm_state_piece *spare;
     size_t spare_size, live_size;
 };

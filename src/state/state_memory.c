@@ -2,14 +2,11 @@
  *
  * Windows come and go with nearly the same sizes, so large pieces that a dropped bucket gives back are kept for the
  * next one: new ones would have to be zeroed by the system, page fault by page fault. What is kept stays below half of
- * what is in use. Small pieces are malloc's. */
-#include <stdlib.h>
-
+ * what is in use. Smaller ones come from a pool. */
 #include "os/pages.h"
 #include "state/state_impl.h"
 
 enum {
-    LARGE_SIZE = 128 << 10,     /* bytes from which pieces are pages */
     SPARE_SIZE_MIN = 2 << 20    /* bytes that may be kept however little is in use */
 };
 
@@ -29,8 +26,9 @@ void *fm_state_piece_new(fm_state_part *p, size_t size, bool zero)
 {
     void *piece;
 
-    if (size < LARGE_SIZE) {
-        piece = zero ? calloc(1, size) : malloc(size);
+    if (size <= FM_POOL_SIZE_MAX) {
+        piece = fm_pool_get(&p->pool, size);
+        if (piece && zero) memset(piece, 0, size);
     } else {
         piece = take_spare(p, size);
         if (piece && zero) memset(piece, 0, size);
@@ -44,8 +42,8 @@ void fm_state_piece_free(fm_state_part *p, void *piece, size_t size)
 {
     if (!piece) return;
     p->live_size -= size;
-    if (size < LARGE_SIZE) {
-        free(piece);
+    if (size <= FM_POOL_SIZE_MAX) {
+        fm_pool_put(&p->pool, piece, size);
         return;
     }
     size_t limit = p->live_size / 2 > SPARE_SIZE_MIN ? p->live_size / 2 : SPARE_SIZE_MIN;
@@ -67,4 +65,5 @@ void fm_state_pieces_close(fm_state_part *p)
         fm_pages_free(piece, piece->size);
     }
     p->spare_size = 0;
+    fm_pool_fini(&p->pool);
 }

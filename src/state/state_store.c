@@ -181,7 +181,7 @@ static int64_t pointed_memory(const fm_state_part *p, const fm_state_bucket *b)
 void fm_state_part_stats(const fm_state_part *p, fm_state_stats *out)
 {
     *out = (fm_state_stats){.rows_updated = p->rows_updated, .rows_removed = p->rows_removed};
-    out->memory_size = (int64_t)(p->live_size + p->spare_size);
+    out->memory_size = (int64_t)(p->live_size + p->spare_size + p->pool.spare);
     for (int32_t i = 0; i < p->n_buckets; i++) {
         const fm_state_bucket *b = p->buckets[i];
         out->rows += b->rows;

@@ -107,6 +107,11 @@ fm_status fm_state_upsert(fm_state_part *part, fm_state_bucket *const *buckets, 
 /* As fm_state_upsert, all in one bucket. */
 fm_status fm_state_upsert_in(fm_state_part *part, fm_state_bucket *bucket, const fm_key *keys, int32_t n,
                              char **values, uint8_t *touches, fm_error *err);
+/* An entry of a key that is not in the bucket, as the caller knows: it has a table of its own. The bucket then has none until
+ * the next upsert makes it again, and nothing can be looked up there. */
+fm_status fm_state_append(fm_state_part *part, fm_state_bucket *bucket, const fm_key *key, char **value, fm_error *err);
+/* The i-th entry is marked changed, as by an upsert of its key. */
+fm_status fm_state_touch_at(fm_state_part *part, fm_state_bucket *bucket, int64_t i, fm_error *err);
 /* values[i] NULL where there is none. Not marked. Many threads may look up at once while none writes. */
 void fm_state_lookup(const fm_state_part *part, const fm_state_bucket *bucket, const fm_key *keys, int32_t n,
                      char **values);

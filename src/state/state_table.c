@@ -75,7 +75,10 @@ static void free_entries(fm_state_part *p, fm_state_bucket *b)
 
 static void free_slots(fm_state_part *p, fm_state_bucket *b)
 {
-    if (b->slots) fm_state_piece_free(p, b->slots, ((size_t)b->mask + 1) * sizeof *b->slots);
+    size_t size = b->slots ? ((size_t)b->mask + 1) * sizeof *b->slots : 0;
+
+    fm_state_piece_free(p, b->slots, size);
+    b->memory_size -= size;
     b->slots = NULL;
     b->mask = 0;
     b->rows_max = 0;
@@ -192,22 +195,26 @@ static void fill_slots(const fm_state_part *p, fm_state_bucket *b)
     }
 }
 
+static fm_status too_many(fm_error *err)
+{
+    return fm_fail(err, FM_LIMIT, "FLOODMARK_STATE_TOO_LARGE", "One window holds more than 2^30 groups. Group by less, or use shorter windows.");
+}
+
 static fm_status grow(fm_state_part *p, fm_state_bucket *b, fm_error *err)
 {
-    uint64_t slots = SLOTS_MIN;
+    uint64_t slots = SLOTS_MIN, rows = b->rows > p->rows_hint ? b->rows : p->rows_hint;
 
-    if (b->rows >= FM_BUCKET_ROWS_MAX) return fm_fail(err, FM_LIMIT, "FLOODMARK_STATE_TOO_LARGE", "One window holds more than 2^30 groups. Group by less, or use shorter windows.");
+    if (b->rows >= FM_BUCKET_ROWS_MAX) return too_many(err);
     if (b->slots) slots = ((uint64_t)b->mask + 1) * 2;
-    else if (p->rows_hint) slots = fm_pow2_at_least((uint64_t)p->rows_hint * 4 / 3 + SLOTS_MIN);
+    else if (rows) slots = fm_pow2_at_least(rows * 4 / 3 + SLOTS_MIN);
     uint32_t *made = fm_state_piece_new(p, slots * sizeof *made, true);
     if (!made) return no_memory(err);
-    size_t before = b->slots ? ((size_t)b->mask + 1) * sizeof *made : 0;
     free_slots(p, b);
     b->slots = made;
     b->mask = (uint32_t)(slots - 1);
     b->rows_max = (uint32_t)(slots / 4 * 3);
     fill_slots(p, b);
-    count_memory(b, slots * sizeof *made - before);
+    count_memory(b, slots * sizeof *made);
     return FM_OK;
 }
 
@@ -334,6 +341,24 @@ fm_status fm_state_upsert_in(fm_state_part *p, fm_state_bucket *b, const fm_key 
     return FM_OK;
 }
 
+fm_status fm_state_append(fm_state_part *p, fm_state_bucket *b, const fm_key *key, char **value, fm_error *err)
+{
+    if (b->slots) free_slots(p, b);
+    if (b->rows >= FM_BUCKET_ROWS_MAX) return too_many(err);
+    char *entry = append_entry(p, b, key);
+    if (!entry) return no_memory(err);
+    p->rows_updated++;
+    *value = fm_state_value(entry);
+    return FM_OK;
+}
+
+fm_status fm_state_touch_at(fm_state_part *p, fm_state_bucket *b, int64_t i, fm_error *err)
+{
+    uint8_t touch;
+
+    return i >= b->old_rows || note_old(p, b, (uint32_t)i, &touch) ? FM_OK : no_memory(err);
+}
+
 void fm_state_lookup(const fm_state_part *p, const fm_state_bucket *b, const fm_key *keys, int32_t n, char **values)
 {
     for (int32_t from = 0; from < n; from += GROUP) {
@@ -417,8 +442,10 @@ fm_status fm_state_bucket_keep(fm_state_part *p, fm_state_bucket *b, const uint8
     if (kept == b->rows) return FM_OK;
     p->rows_removed += b->rows - kept;
     b->rows = kept;
-    memset(b->slots, 0, ((size_t)b->mask + 1) * sizeof *b->slots);
-    fill_slots(p, b);
+    if (b->slots) {
+        memset(b->slots, 0, ((size_t)b->mask + 1) * sizeof *b->slots);
+        fill_slots(p, b);
+    }
     free_marks(b);
     b->old_rows = 0;
     b->rewritten = true;
