@@ -164,18 +164,81 @@ static fm_status read_kafka(fm_session *s, const fm_plan *call, bool streaming, 
     return type->schema(&s->source_env, def, streaming, arena, &def->schema, err);
 }
 
+/* One end of table_changes(): a number is a version, a text a time. */
+static fm_status change_boundary(const fm_expr *e, bool is_start, fm_str function, fm_arena *arena, fm_table_def *def, fm_error *err)
+{
+    fm_str text, key = is_start ? FM_STR("startingVersion") : FM_STR("endingVersion");
+
+    if (e->kind == FM_EXPR_LITERAL && fm_vec_is_null(&e->value, 0)) {
+        return fm_fail_at(err, FM_INVALID, "DELTA_CDC_READ_NULL_RANGE_BOUNDARY", e->pos.line, e->pos.column,
+                          "CDC read start/end parameters cannot be null. Please provide a valid version or timestamp.");
+    }
+    FM_TRY(argument_text(e, function, arena, &text, err));
+    if (!fm_type_is_integer(e->type)) key = is_start ? FM_STR("startingTimestamp") : FM_STR("endingTimestamp");
+    return fm_options_set(arena, &def->options, key, text) ? FM_OK : fm_no_memory(arena, err);
+}
+
+/* table_changes('table', start[, end]) and table_changes_by_path('folder', start[, end]): rows of the change data feed. */
+static fm_status table_changes(fm_session *s, const fm_plan *call, bool streaming, fm_arena *arena, fm_table_def *def, fm_error *err)
+{
+    bool by_path = fm_str_eq_ci(call->name, FM_STR("table_changes_by_path")), is_stream;
+    const fm_plan *view = NULL;
+    const fm_table_def *table = NULL;
+    fm_str name;
+
+    if (call->n_exprs < 2 || call->n_exprs > 3) {
+        return fm_fail_at(err, FM_INVALID, "WRONG_NUM_ARGS.WITHOUT_SUGGESTION", call->pos.line, call->pos.column,
+                          "%.*s() takes a table and where its changes start, and perhaps where they end: %.*s('events', 3, 7).", FM_STR_ARG(call->name),
+                          FM_STR_ARG(call->name));
+    }
+    FM_TRY(argument_text(call->exprs[0], call->name, arena, &name, err));
+    fm_str delta = FM_STR("delta.`"), parts[1] = {name};
+    if (name.len > delta.len && fm_str_eq_ci((fm_str){name.ptr, delta.len}, delta) && name.ptr[name.len - 1] == '`') {
+        by_path = true;
+        name = (fm_str){name.ptr + delta.len, name.len - delta.len - 1};
+    }
+    if (!by_path) {
+        fm_status st = find(s, parts, 1, &view, &table, &is_stream, err);
+        if (st != FM_OK && st != FM_NOT_FOUND) return st;
+        by_path = st == FM_NOT_FOUND && memchr(name.ptr, '/', name.len);
+    }
+    if (!by_path && !table) {
+        return fm_fail_at(err, FM_INVALID, "TABLE_OR_VIEW_NOT_FOUND", call->pos.line, call->pos.column,
+                          "The table `%.*s` of %.*s() cannot be found. Verify the spelling, or name a folder: table_changes_by_path('folder', start).",
+                          FM_STR_ARG(name), FM_STR_ARG(call->name));
+    }
+    if (table && !fm_str_eq_ci(table->format, FM_STR("delta"))) {
+        return fm_fail_at(err, FM_INVALID, "DELTA_TABLE_ONLY_OPERATION", call->pos.line, call->pos.column,
+                          "`%.*s` is not a Delta table: only those record changes.", FM_STR_ARG(name));
+    }
+    def->format = FM_STR("delta");
+    fm_str path = table ? fm_options_get(&table->options, "path", FM_STR("")) : name;
+    if (!fm_options_set(arena, &def->options, FM_STR("path"), path) || !fm_options_set(arena, &def->options, FM_STR("readChangeFeed"), FM_STR("true"))) {
+        return fm_no_memory(arena, err);
+    }
+    FM_TRY(change_boundary(call->exprs[1], true, call->name, arena, def, err));
+    if (call->n_exprs > 2) FM_TRY(change_boundary(call->exprs[2], false, call->name, arena, def, err));
+    return fm_source_lookup(&s->source_env, def->format)->schema(&s->source_env, def, streaming, arena, &def->schema, err);
+}
+
 static fm_status table_function(void *ctx, const fm_plan *call, bool streaming, fm_arena *arena,
                                 const fm_table_def **table, fm_error *err)
 {
     fm_session *s = ctx;
 
-    bool files = fm_str_eq_ci(call->name, FM_STR("read_files"));
-    if (!files && !fm_str_eq_ci(call->name, FM_STR("read_kafka"))) return FM_NOT_FOUND;
+    static const struct {
+        const char *name;
+        fm_status (*make)(fm_session *s, const fm_plan *call, bool streaming, fm_arena *arena, fm_table_def *def, fm_error *err);
+    } functions[] = {{"read_files", read_files}, {"read_kafka", read_kafka}, {"table_changes", table_changes}, {"table_changes_by_path", table_changes}};
+    size_t at = 0, n = sizeof functions / sizeof *functions;
+
+    while (at < n && !fm_str_eq_ci(call->name, fm_str_c(functions[at].name))) at++;
+    if (at == n) return FM_NOT_FOUND;
     fm_table_def *def = fm_arena_one(arena, fm_table_def);
     if (!def) return fm_no_memory(arena, err);
     def->name = call->name;
     def->pos = call->pos;
-    fm_status st = (files ? read_files : read_kafka)(s, call, streaming, arena, def, err);
+    fm_status st = functions[at].make(s, call, streaming, arena, def, err);
     if (st == FM_NOT_FOUND) { /* a path or a topic; the function was found */
         st = FM_INVALID;
         if (err) err->status = st;

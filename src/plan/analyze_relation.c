@@ -73,6 +73,7 @@ static fm_status with_options(fm_analyzer *an, const fm_plan *p, const fm_table_
     if (!def) return fm_no_memory(an->arena, err);
     *def = **table;
     def->options = (fm_options){0};
+    if (fm_str_eq_ci(def->format, FM_STR("delta"))) def->schema = NULL; /* the log's: options choose among versions, or the feed */
     for (int k = 0; k < 2; k++) {
         for (int32_t i = 0; i < lists[k]->n; i++) {
             const fm_option *o = &lists[k]->items[i];

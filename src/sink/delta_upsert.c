@@ -2,6 +2,7 @@
 #include "sink/delta_upsert.h"
 
 #include "column/key.h"
+#include "table/delta/delta_feed_write.h"
 #include "table/delta/delta_rewrite.h"
 #include "table/delta/delta_value.h"
 
@@ -24,7 +25,11 @@ typedef struct upsert {
     key_range *ranges;         /* [n_keys] */
     int32_t n_keys;
     fm_delta_index keys;       /* keys of the batch */
+    int64_t *first_rows;       /* [n_batches] number of each batch's first row among all */
     fm_delta_rewrite *rewrite; /* one try */
+    fm_delta_feed_writer *feed; /* one try; NULL: the table records no changes */
+    uint64_t *matched;         /* [rows] bits, one try: the row takes the place of another */
+    bool any_matched;
     fm_delta_rows hits;        /* one file */
 } upsert;
 
@@ -37,12 +42,15 @@ static fm_status collect(upsert *u, fm_error *err)
 
     for (int32_t i = 0; i < s->n_writers; i++) n += s->writers[i].rows.n;
     u->batches = fm_arena_array(u->arena, const fm_batch *, n);
-    if (!u->batches) return fm_no_memory(u->arena, err);
+    u->first_rows = fm_arena_array(u->arena, int64_t, n);
+    if (!u->batches || !u->first_rows) return fm_no_memory(u->arena, err);
     for (int32_t i = 0; i < s->n_writers; i++) {
         for (int32_t k = 0; k < s->writers[i].rows.n; k++) u->batches[u->n_batches++] = s->writers[i].rows.batches[k];
         u->rows += s->writers[i].rows.rows;
     }
-    return FM_OK;
+    for (int32_t b = 1; b < n; b++) u->first_rows[b] = u->first_rows[b - 1] + u->batches[b - 1]->rows;
+    u->matched = fm_arena_array(u->arena, uint64_t, fm_bit_words(u->rows) + 1);
+    return u->matched ? FM_OK : fm_no_memory(u->arena, err);
 }
 
 /* Key columns of the result -> of the table. */
@@ -106,7 +114,9 @@ static fm_status index_keys(upsert *u, fm_error *err)
                                "Cannot upsert: two rows of one micro-batch have the same key, and it is not said which of them counts. Choose mergeKeys that "
                                "tell rows apart, or aggregate by them.");
             }
-            FM_TRY(fm_delta_index_set(&u->keys, bytes, i, err));
+            int64_t row = u->first_rows[b] + i;
+            if (row > INT32_MAX) return fm_fail(err, FM_LIMIT, "FLOODMARK_LIMIT", "An upsert of more than %d rows in one micro-batch.", INT32_MAX);
+            FM_TRY(fm_delta_index_set(&u->keys, bytes, (int32_t)row, err));
         }
         for (int32_t k = 0; k < u->n_keys; k++) {
             if (!fm_type_is_nested(batch->columns[u->columns[k]].type)) widen_range(&u->ranges[k], &batch->columns[u->columns[k]]);
@@ -167,7 +177,10 @@ static fm_status look_for_keys(void *ctx, const fm_batch *batch, fm_error *err)
 
     for (int32_t i = 0; st == FM_OK && i < batch->rows; i++) {
         int64_t row = fm_vec_i64(&batch->columns[u->n_keys])[i];
-        if (fm_delta_index_find(&u->keys, fm_key_bytes(&keys[i])) < 0) continue;
+        int32_t at = fm_delta_index_find(&u->keys, fm_key_bytes(&keys[i]));
+        if (at < 0) continue;
+        fm_bit_set(u->matched, at);
+        u->any_matched = true;
         fm_assert(row >= 0 && row < u->hits.rows);
         fm_bit_set(u->hits.bits, row);
         u->hits.gone++;
@@ -198,12 +211,41 @@ static fm_status change_file(upsert *u, const fm_delta_file *file, fm_error *err
 
     if (!arena) return fm_no_memory(NULL, err);
     fm_status st = find_hits(u, file, arena, err);
+    if (st == FM_OK && u->feed && u->hits.gone) st = fm_delta_feed_writer_add_hits(u->feed, FM_DELTA_UPDATE_PREIMAGE, file, &u->hits, err);
     if (st == FM_OK) st = fm_delta_rewrite_file(u->rewrite, file, &u->hits, err);
     fm_arena_free(arena);
     return st;
 }
 
 /* ---- A try --------------------------------------------------------------------------------------------------------------- */
+
+/* Rows of the batch that took the place of others, or that did not. */
+static fm_status record_some(upsert *u, int32_t b, bool matched, fm_error *err)
+{
+    const fm_batch *batch = u->batches[b], *some;
+    fm_arena *arena = fm_arena_new(0);
+    int32_t *rows = arena ? fm_arena_array(arena, int32_t, batch->rows) : NULL, n = 0;
+    fm_status st = rows ? FM_OK : fm_no_memory(arena, err);
+
+    for (int32_t i = 0; rows && i < batch->rows; i++) {
+        if (fm_bit_get(u->matched, u->first_rows[b] + i) == matched) rows[n++] = i;
+    }
+    if (st == FM_OK) st = fm_batch_gather(batch, rows, n, arena, &some, err);
+    if (st == FM_OK) st = fm_delta_feed_writer_add(u->feed, matched ? FM_DELTA_UPDATE_POSTIMAGE : FM_DELTA_INSERT, some, err);
+    fm_arena_free(arena);
+    return st;
+}
+
+/* A batch of new keys only is an append: its files say all. */
+static fm_status record_new_rows(upsert *u, fm_error *err)
+{
+    if (!u->feed || !u->any_matched) return FM_OK;
+    for (int32_t b = 0; b < u->n_batches; b++) {
+        FM_TRY(record_some(u, b, true, err));
+        FM_TRY(record_some(u, b, false, err));
+    }
+    return FM_OK;
+}
 
 static fm_status merge(upsert *u, fm_error *err)
 {
@@ -213,7 +255,7 @@ static fm_status merge(upsert *u, fm_error *err)
         if (table->entries[i].is_live && may_hold(u, &table->entries[i].file)) FM_TRY(change_file(u, &table->entries[i].file, err));
     }
     for (int32_t b = 0; b < u->n_batches; b++) FM_TRY(fm_delta_writer_write(fm_delta_rewrite_writer(u->rewrite), u->batches[b], err));
-    return FM_OK;
+    return record_new_rows(u, err);
 }
 
 static fm_status commit(upsert *u, int64_t batch_id, fm_error *err)
@@ -221,6 +263,7 @@ static fm_status commit(upsert *u, int64_t batch_id, fm_error *err)
     fm_delta_commit c = {.read_files = true, .would_read = may_hold, .ctx = u};
 
     FM_TRY(fm_delta_rewrite_finish(u->rewrite, &c.adds, &c.n_adds, &c.removes, &c.n_removes, err));
+    if (u->feed) FM_TRY(fm_delta_feed_writer_finish(u->feed, &c.cdcs, &c.n_cdcs, err));
     /* Another upsert has read the table, too, and so is no blind append: of two that add one key at once, one tries again. */
     return fm_delta_sink_commit(u->s, batch_id, &c, u->rows, u->scratch, err);
 }
@@ -233,24 +276,24 @@ static fm_status try_once(upsert *u, int64_t batch_id, fm_error *err)
 
     spec.use_vectors = fm_delta_property(s->plan.written, "delta.enableDeletionVectors", false) && fm_delta_has_feature(protocol, "deletionVectors");
     fm_arena_reset(u->scratch);
+    memset(u->matched, 0, sizeof(uint64_t) * ((size_t)fm_bit_words(u->rows) + 1));
+    u->any_matched = false;
     FM_TRY(fm_delta_rewrite_new(&spec, &u->rewrite, err));
-    fm_status st = merge(u, err);
+    fm_status st = FM_OK;
+    if (fm_delta_feed_is_on(s->plan.written)) st = fm_delta_feed_writer_new(&s->log, s->plan.schema, s->plan.written, s->env.conf->zone, &u->feed, err);
+    if (st == FM_OK) st = merge(u, err);
     if (st == FM_OK) st = commit(u, batch_id, err);
     fm_delta_rewrite_free(u->rewrite, st == FM_OK || s->uncertain);
+    fm_delta_feed_writer_free(u->feed, st == FM_OK || s->uncertain);
     u->rewrite = NULL;
+    u->feed = NULL;
     return st;
 }
 
 static fm_status prepare(upsert *u, fm_error *err)
 {
-    fm_delta_sink *s = u->s;
-
     u->scratch = fm_arena_new(0);
     if (!u->scratch) return fm_no_memory(NULL, err);
-    if (fm_delta_property(s->plan.written, "delta.enableChangeDataFeed", false)) {
-        return fm_fail(err, FM_UNSUPPORTED, "FLOODMARK_DELTA_CHANGE_DATA_FEED",
-                       "The table '%s' has delta.enableChangeDataFeed; rows that are updated in it would need change files, which are not written here yet.", s->log.root.ptr);
-    }
     FM_TRY(collect(u, err));
     FM_TRY(find_columns(u, err));
     return index_keys(u, err);

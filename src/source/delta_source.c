@@ -9,7 +9,8 @@
 
 const char *const fm_delta_source_options[] = {
     "path", "versionAsOf", "timestampAsOf", "startingVersion", "startingTimestamp", "ignoreDeletes", "ignoreChanges", "skipChangeCommits",
-    "maxFilesPerTrigger", "maxBytesPerTrigger", "failOnDataLoss", "floodmarkRows", NULL};
+    "maxFilesPerTrigger", "maxBytesPerTrigger", "failOnDataLoss", "readChangeFeed", "readChangeData", "endingVersion", "endingTimestamp", "floodmarkRows",
+    NULL};
 
 /* ---- Schema ------------------------------------------------------------------------------------------------------- */
 
@@ -77,19 +78,33 @@ static fm_status delta_schema(const fm_source_env *env, const fm_table_def *tabl
     *out = fm_type_copy(arena, snapshot->schema->type);
     fm_delta_snapshot_free(snapshot);
     if (!*out) return fm_no_memory(arena, err);
+    bool is_feed;
+    FM_TRY(fm_delta_feed_wanted(&table->options, &is_feed, err));
+    if (is_feed) return fm_delta_feed_columns(*out, arena, out, err);
     return fm_options_find(&table->options, "floodmarkRows") ? add_row_columns(arena, out, err) : FM_OK;
 }
 
 /* ---- Opening ------------------------------------------------------------------------------------------------------- */
 
-/* In table_columns: nulls, and the two columns of where a row is. */
-enum { COLUMN_NONE = -1, COLUMN_FILE = -2, COLUMN_ROW = -3 };
+/* In table_columns: nulls, the two columns of where a row is, and those of a feed. */
+enum { COLUMN_NONE = -1, COLUMN_FILE = -2, COLUMN_ROW = -3, COLUMN_CHANGE = -4, COLUMN_VERSION = -5, COLUMN_TIME = -6 };
 
 static fm_status changed(const fm_delta_source *s, fm_str column, fm_error *err)
 {
     return fm_fail(err, FM_INVALID, "DELTA_SCHEMA_CHANGE_SINCE_ANALYSIS",
                    "The schema of the Delta table '%s' has changed in an incompatible way since the query was read: column `%.*s` has another type. Run it again.",
                    s->log.root.ptr, FM_STR_ARG(column));
+}
+
+/* The place of a wanted column that is none of the table's. */
+static int32_t added_column(const fm_delta_source *s, fm_str name)
+{
+    if (s->has_rows && fm_str_eq(name, FM_STR(FM_DELTA_FILE_COLUMN))) return COLUMN_FILE;
+    if (s->has_rows && fm_str_eq(name, FM_STR(FM_DELTA_ROW_COLUMN))) return COLUMN_ROW;
+    if (s->is_feed && fm_str_eq(name, FM_STR(FM_DELTA_CHANGE_TYPE))) return COLUMN_CHANGE;
+    if (s->is_feed && fm_str_eq(name, FM_STR(FM_DELTA_COMMIT_VERSION))) return COLUMN_VERSION;
+    if (s->is_feed && fm_str_eq(name, FM_STR(FM_DELTA_COMMIT_TIMESTAMP))) return COLUMN_TIME;
+    return COLUMN_NONE;
 }
 
 /* Wanted columns by name among those of the table. */
@@ -106,10 +121,10 @@ static fm_status find_columns(fm_delta_source *s, const fm_source_spec *spec, fm
         const fm_field *f = &spec->schema->fields[spec->wanted[i]];
         int32_t c = s->snapshot ? fm_delta_schema_find(s->snapshot->schema->type, f->name) : -1;
         fields[i] = *f;
-        if (s->has_rows && fm_str_eq(f->name, FM_STR(FM_DELTA_FILE_COLUMN))) c = COLUMN_FILE;
-        if (s->has_rows && fm_str_eq(f->name, FM_STR(FM_DELTA_ROW_COLUMN))) c = COLUMN_ROW;
+        if (c < 0) c = added_column(s, f->name);
         s->want_row |= c == COLUMN_ROW;
         s->table_columns[i] = c;
+        if (c == COLUMN_CHANGE) s->scan_columns[s->n_scan++] = s->scan_schema->type->n_fields - 1;
         if (c < 0) continue;
         if (!fm_type_eq(f->type, s->snapshot->schema->type->fields[c].type)) return changed(s, f->name, err);
         s->scan_columns[s->n_scan++] = c;
@@ -132,7 +147,8 @@ static fm_status plan_pruning(fm_delta_source *s, const fm_source_spec *spec, fm
     for (int32_t i = 0; i < spec->schema->n_fields; i++) in_table[i] = in_scan[i] = -1;
     for (int32_t i = 0; i < s->n_wanted; i++) {
         in_table[spec->wanted[i]] = s->table_columns[i];
-        if (s->table_columns[i] >= 0) in_scan[spec->wanted[i]] = scanned++;
+        if (s->table_columns[i] >= 0) in_scan[spec->wanted[i]] = scanned;
+        scanned += s->table_columns[i] >= 0 || s->table_columns[i] == COLUMN_CHANGE;
     }
     FM_TRY(fm_options_bool(s->env.session, "spark.sql.parquet.filterPushdown", true, &push, err));
     FM_TRY(fm_options_bool(s->env.session, "spark.databricks.delta.stats.skipping", true, &skip, err));
@@ -186,8 +202,12 @@ static fm_status open_source(fm_delta_source *s, const fm_source_spec *spec, fm_
     fm_status st = fm_delta_snapshot_load(&s->log, version, &s->snapshot, err);
     if (st == FM_NOT_FOUND) return fm_fail(err, FM_INVALID, "DELTA_TABLE_NOT_FOUND", "Delta table '%s' doesn't exist.", s->log.root.ptr);
     if (st != FM_OK) return st;
+    FM_TRY(fm_delta_feed_wanted(&spec->table->options, &s->is_feed, err));
+    s->scan_schema = s->snapshot->schema;
+    if (s->is_feed) FM_TRY(fm_delta_schema_of_changes(s->snapshot->schema, s->arena, &s->scan_schema, err));
     FM_TRY(find_columns(s, spec, err));
     FM_TRY(plan_pruning(s, spec, err));
+    if (s->is_feed && !s->is_stream) FM_TRY(fm_delta_feed_range(s, &spec->table->options, err));
     return s->is_stream ? fm_delta_stream_open(s, &spec->table->options, spec->metadata_dir, err) : FM_OK;
 }
 
@@ -224,6 +244,16 @@ static fm_status copy_text(fm_arena *arena, fm_str *text, fm_error *err)
     return text->ptr ? FM_OK : fm_no_memory(arena, err);
 }
 
+static fm_status copy_vector(fm_arena *arena, const fm_delta_dv *in, const fm_delta_dv **out, fm_error *err)
+{
+    fm_delta_dv *dv = fm_arena_one(arena, fm_delta_dv);
+
+    if (!dv) return fm_no_memory(arena, err);
+    *dv = *in;
+    *out = dv;
+    return copy_text(arena, &dv->path, err);
+}
+
 fm_status fm_delta_file_copy(fm_arena *arena, const fm_delta_file *in, fm_delta_file *out, fm_error *err)
 {
     int32_t n = in->partition_values.n;
@@ -241,12 +271,7 @@ fm_status fm_delta_file_copy(fm_arena *arena, const fm_delta_file *in, fm_delta_
         FM_TRY(copy_text(arena, &values.keys[i], err));
         FM_TRY(copy_text(arena, &values.values[i], err));
     }
-    if (!in->dv) return FM_OK;
-    fm_delta_dv *dv = fm_arena_one(arena, fm_delta_dv);
-    if (!dv) return fm_no_memory(arena, err);
-    *dv = *in->dv;
-    out->dv = dv;
-    return copy_text(arena, &dv->path, err);
+    return in->dv ? copy_vector(arena, in->dv, &out->dv, err) : FM_OK;
 }
 
 static fm_status batch_splits(const fm_delta_source *s, fm_arena *arena, fm_split **out, int32_t *n, fm_error *err)
@@ -265,7 +290,7 @@ static fm_status batch_splits(const fm_delta_source *s, fm_arena *arena, fm_spli
         bool keeps = false;
         if (e->is_live) st = fm_delta_source_keeps(s, &e->file, scratch, &keeps, err);
         if (!keeps) continue;
-        splits[*n].file = e->file; /* lives as long as the source */
+        splits[*n].change.file = e->file; /* lives as long as the source */
         (*out)[*n] = (fm_split){.index = *n, .size_hint = e->file.size, .data = &splits[*n]};
         (*n)++;
     }
@@ -273,11 +298,59 @@ static fm_status batch_splits(const fm_delta_source *s, fm_arena *arena, fm_spli
     return st;
 }
 
+fm_status fm_delta_splits_add(fm_delta_splits *l, const fm_delta_change *change, fm_error *err)
+{
+    fm_delta_split *data = fm_arena_one(l->arena, fm_delta_split);
+
+    if (!data) return fm_no_memory(l->arena, err);
+    if (l->n == l->cap) {
+        int32_t cap = l->cap ? l->cap * 2 : 64;
+        fm_split *more = l->cap > INT32_MAX / 2 ? NULL : fm_arena_array(l->arena, fm_split, cap);
+        if (!more) return fm_no_memory(l->arena, err);
+        for (int32_t i = 0; i < l->n; i++) more[i] = l->items[i];
+        l->items = more;
+        l->cap = cap;
+    }
+    data->change = *change;
+    FM_TRY(fm_delta_file_copy(l->arena, &change->file, &data->change.file, err));
+    if (change->only) FM_TRY(copy_vector(l->arena, change->only, &data->change.only, err));
+    l->items[l->n] = (fm_split){.index = l->n, .size_hint = change->file.size, .data = data};
+    l->n++;
+    return FM_OK;
+}
+
+static fm_status feed_splits(const fm_delta_source *s, fm_arena *arena, fm_split **out, int32_t *n, fm_error *err)
+{
+    fm_delta_splits list = {.arena = arena};
+    fm_arena *scratch = fm_arena_new(0), *pruning = fm_arena_new(0);
+    fm_status st = scratch && pruning ? FM_OK : fm_no_memory(NULL, err);
+    fm_delta_changes changes;
+
+    for (int64_t v = s->feed_start; st == FM_OK && v <= s->feed_end; v++) {
+        fm_arena_reset(scratch);
+        st = fm_delta_feed_commit(s, v, s->feed_start, s->feed_end, scratch, &changes, err);
+        if (st == FM_NOT_FOUND) {
+            st = fm_fail(err, FM_INVALID, "DELTA_VERSION_NOT_FOUND", "Version %" PRId64 " of the Delta table '%s' is gone: its commit was cleaned.", v, s->log.root.ptr);
+        }
+        for (int32_t i = 0; st == FM_OK && i < changes.n; i++) {
+            bool keeps;
+            st = fm_delta_source_keeps(s, &changes.items[i].file, pruning, &keeps, err);
+            if (st == FM_OK && keeps) st = fm_delta_splits_add(&list, &changes.items[i], err);
+        }
+    }
+    fm_arena_free(scratch);
+    fm_arena_free(pruning);
+    *out = list.items;
+    *n = list.n;
+    return st;
+}
+
 static fm_status delta_splits(fm_source *source, fm_str start, fm_str end, int32_t workers, fm_arena *arena, fm_split **out, int32_t *n, fm_error *err)
 {
     fm_delta_source *s = (fm_delta_source *)source;
 
-    return s->is_stream ? fm_delta_stream_splits(s, start, end, arena, out, n, err) : batch_splits(s, arena, out, n, err);
+    if (s->is_stream) return fm_delta_stream_splits(s, start, end, arena, out, n, err);
+    return s->is_feed ? feed_splits(s, arena, out, n, err) : batch_splits(s, arena, out, n, err);
 }
 
 /* ---- Reading ----------------------------------------------------------------------------------------------------------- */
@@ -288,7 +361,7 @@ typedef struct delta_reader {
     fm_delta_scan *scan;
     fm_arena *scratch; /* one batch */
     int64_t rows;
-    const fm_delta_file *file;
+    const fm_delta_change *change;
     fm_status (*push)(void *ctx, const fm_batch *batch, fm_error *err);
     void *ctx;
     fm_wake *cancelled;
@@ -308,7 +381,7 @@ static fm_status reader_open(fm_source *source, fm_arena *arena, fm_split_reader
 {
     fm_delta_source *s = (fm_delta_source *)source;
     delta_reader *r = calloc(1, sizeof *r);
-    fm_delta_scan_spec spec = {.log = &s->log, .schema = s->snapshot->schema, .wanted = s->scan_columns, .n_wanted = s->n_scan,
+    fm_delta_scan_spec spec = {.log = &s->log, .schema = s->scan_schema, .wanted = s->scan_columns, .n_wanted = s->n_scan,
                                .conditions = s->scan_conditions, .n_conditions = s->n_scan_conditions, .want_row = s->want_row, .zone = s->env.conf->zone};
 
     *out = NULL;
@@ -326,18 +399,44 @@ static fm_status position_column(delta_reader *r, const fm_vec *rows, int32_t n,
 {
     FM_TRY(fm_vec_init(out, fm_type_string(), n, r->scratch, err));
     for (int32_t i = 0; i < n; i++) {
-        fm_str text = fm_arena_printf(r->scratch, "%.*s:%" PRId64, FM_STR_ARG(r->file->path), fm_vec_i64(rows)[i] + 1);
+        fm_str text = fm_arena_printf(r->scratch, "%.*s:%" PRId64, FM_STR_ARG(r->change->file.path), fm_vec_i64(rows)[i] + 1);
         if (!text.ptr) return fm_no_memory(r->scratch, err);
         fm_vec_view_out(out)[i] = fm_view_of(text.ptr, text.len);
     }
     return FM_OK;
 }
 
-static fm_status file_column(delta_reader *r, int32_t n, fm_vec *out, fm_error *err)
+/* A column of one value. */
+static fm_status same_text(delta_reader *r, fm_str text, int32_t n, fm_vec *out, fm_error *err)
 {
     FM_TRY(fm_vec_init(out, fm_type_string(), n, r->scratch, err));
-    for (int32_t i = 0; i < n; i++) fm_vec_view_out(out)[i] = fm_view_of(r->file->path.ptr, r->file->path.len);
+    for (int32_t i = 0; i < n; i++) fm_vec_view_out(out)[i] = fm_view_of(text.ptr, text.len);
     return FM_OK;
+}
+
+static fm_status same_number(delta_reader *r, const fm_type *type, int64_t x, int32_t n, fm_vec *out, fm_error *err)
+{
+    FM_TRY(fm_vec_init(out, type, n, r->scratch, err));
+    for (int32_t i = 0; i < n; i++) fm_vec_i64_out(out)[i] = x;
+    return FM_OK;
+}
+
+/* A wanted column that is none of the table's; read: what the scan has for _change_type. */
+static fm_status other_column(delta_reader *r, int32_t which, const fm_type *type, const fm_batch *in, const fm_vec *read, fm_vec *out, fm_error *err)
+{
+    const fm_delta_change *c = r->change;
+
+    switch (which) {
+    case COLUMN_ROW: *out = in->columns[r->source->n_scan]; return FM_OK;
+    case COLUMN_FILE: return same_text(r, c->file.path, in->rows, out, err);
+    case COLUMN_CHANGE:
+        if (c->kind == FM_DELTA_CHANGE_FILE) *out = *read;
+        else return same_text(r, c->kind == FM_DELTA_DELETED ? FM_STR("delete") : FM_STR("insert"), in->rows, out, err);
+        return FM_OK;
+    case COLUMN_VERSION: return same_number(r, type, c->version, in->rows, out, err);
+    case COLUMN_TIME: return same_number(r, type, c->timestamp_ms * 1000, in->rows, out, err);
+    default: return fm_vec_nulls(out, type, in->rows, r->scratch, err);
+    }
 }
 
 /* Puts columns that the table has not, and positions, beside those of the scan. */
@@ -352,10 +451,10 @@ static fm_status push_full(void *ctx, const fm_batch *in, fm_error *err)
     fm_vec *columns = fm_arena_array(r->scratch, fm_vec, s->out_schema->n_fields);
     if (!columns) return fm_no_memory(r->scratch, err);
     for (int32_t i = 0; i < s->n_wanted; i++) {
-        if (s->table_columns[i] >= 0) columns[i] = in->columns[at++];
-        else if (s->table_columns[i] == COLUMN_ROW) columns[i] = in->columns[s->n_scan];
-        else if (s->table_columns[i] == COLUMN_FILE) FM_TRY(file_column(r, in->rows, &columns[i], err));
-        else FM_TRY(fm_vec_nulls(&columns[i], s->out_schema->fields[i].type, in->rows, r->scratch, err));
+        const fm_vec *read = &in->columns[at];
+        at += s->table_columns[i] >= 0 || s->table_columns[i] == COLUMN_CHANGE;
+        if (s->table_columns[i] >= 0) columns[i] = *read;
+        else FM_TRY(other_column(r, s->table_columns[i], s->out_schema->fields[i].type, in, read, &columns[i], err));
     }
     if (s->want_position) FM_TRY(position_column(r, &in->columns[s->n_scan], in->rows, &columns[s->n_wanted], err));
     fm_batch full = {.schema = s->out_schema, .rows = in->rows, .columns = columns};
@@ -369,11 +468,11 @@ static fm_status reader_read(fm_split_reader *reader, const fm_split *split, fm_
     delta_reader *r = (delta_reader *)reader;
     const fm_delta_split *d = split->data;
 
-    r->file = &d->file;
+    r->change = &d->change;
     r->push = push;
     r->ctx = ctx;
     r->cancelled = cancelled;
-    return fm_delta_scan_file(r->scan, &d->file, NULL, push_full, r, err);
+    return fm_delta_scan_change(r->scan, &r->source->log, &d->change, push_full, r, err);
 }
 
 static void reader_counts(fm_split_reader *reader, int64_t *rows, int64_t *bad)

@@ -127,6 +127,20 @@ static fm_status choose_begin(fm_delta_source *s, fm_delta_place *out, fm_error 
     return st;
 }
 
+/* A feed begins at a version that recorded changes. */
+static fm_status check_feed(const fm_delta_source *s, int64_t version, fm_error *err)
+{
+    fm_delta_snapshot *then;
+    bool on = fm_delta_feed_is_on(&s->snapshot->metadata);
+
+    if (version < s->snapshot->version) {
+        FM_TRY(fm_delta_snapshot_load(&s->log, version, &then, err));
+        on = fm_delta_feed_is_on(&then->metadata);
+        fm_delta_snapshot_free(then);
+    }
+    return on ? FM_OK : fm_delta_feed_is_off(version, s->snapshot->version, version, err);
+}
+
 /* The first place is chosen once for all runs of a query, and kept. */
 static fm_status need_begin(fm_delta_source *s, fm_error *err)
 {
@@ -141,6 +155,7 @@ static fm_status need_begin(fm_delta_source *s, fm_error *err)
         st = place_parse(s, text, &s->begin, err);
     } else if (st == FM_NOT_FOUND) {
         st = choose_begin(s, &s->begin, err);
+        if (st == FM_OK && s->is_feed) st = check_feed(s, s->begin.version, err);
         text = place_text(s, s->begin, scratch);
         fm_str dir = fm_arena_str(scratch, (fm_str){s->start_path.ptr, s->start_path.len - 12});
         if (st == FM_OK && (!text.ptr || !dir.ptr)) st = fm_no_memory(scratch, err);
@@ -166,9 +181,10 @@ fm_status fm_delta_stream_restore(fm_source *source, fm_str start, fm_error *err
 typedef struct version_files {
     fm_delta_source *s;
     fm_arena *arena;
-    fm_delta_file *files; /* [n] index k is file k */
+    fm_delta_change *files; /* [n] index k is file k */
     int32_t n, cap;
     bool adds, removes, has_metadata;
+    bool is_whole; /* a limit does not cut it: so readers of a feed see commits whole */
     fm_str removed, added;
     fm_delta_metadata metadata;
 } version_files;
@@ -177,13 +193,14 @@ static fm_status add_file(version_files *v, const fm_delta_file *file, fm_error 
 {
     if (v->n == v->cap) {
         int32_t cap = v->cap ? v->cap * 2 : 16;
-        fm_delta_file *more = v->cap > INT32_MAX / 2 ? NULL : fm_arena_array(v->arena, fm_delta_file, cap);
+        fm_delta_change *more = v->cap > INT32_MAX / 2 ? NULL : fm_arena_array(v->arena, fm_delta_change, cap);
         if (!more) return fm_no_memory(v->arena, err);
         for (int32_t i = 0; i < v->n; i++) more[i] = v->files[i];
         v->files = more;
         v->cap = cap;
     }
-    return fm_delta_file_copy(v->arena, file, &v->files[v->n++], err);
+    v->files[v->n] = (fm_delta_change){0};
+    return fm_delta_file_copy(v->arena, file, &v->files[v->n++].file, err);
 }
 
 static fm_status visit(void *ctx, const fm_delta_action *a, fm_error *err)
@@ -250,7 +267,7 @@ static fm_status check_changes(version_files *v, int64_t version, fm_error *err)
 
 static int by_age(const void *a, const void *b)
 {
-    const fm_delta_file *x = a, *y = b;
+    const fm_delta_file *x = &((const fm_delta_change *)a)->file, *y = &((const fm_delta_change *)b)->file;
 
     if (x->modified_ms != y->modified_ms) return x->modified_ms < y->modified_ms ? -1 : 1;
     return fm_str_cmp(x->path, y->path);
@@ -266,10 +283,28 @@ static fm_status initial_files(version_files *v, int64_t version, fm_error *err)
         FM_TRY(fm_delta_snapshot_load(&s->log, version, &s->initial, err));
     }
     for (int32_t i = 0; i < s->initial->n_entries; i++) {
-        if (s->initial->entries[i].is_live) FM_TRY(add_file(v, &s->initial->entries[i].file, err));
+        if (!s->initial->entries[i].is_live) continue;
+        FM_TRY(add_file(v, &s->initial->entries[i].file, err));
+        fm_delta_change *c = &v->files[v->n - 1];
+        c->kind = s->is_feed ? FM_DELTA_INSERTED : FM_DELTA_ROWS; /* a feed begins with what is there */
+        c->version = version;
+        c->timestamp_ms = s->initial->timestamp_ms;
     }
     if (v->n) qsort(v->files, (size_t)v->n, sizeof *v->files, by_age);
     return FM_OK;
+}
+
+static fm_status feed_files(version_files *v, int64_t version, fm_error *err)
+{
+    fm_delta_changes changes;
+
+    FM_TRY(fm_delta_feed_commit(v->s, version, version, version, v->arena, &changes, err));
+    v->files = changes.items;
+    v->n = v->cap = changes.n;
+    v->is_whole = true;
+    v->has_metadata = changes.has_metadata;
+    v->metadata = changes.metadata;
+    return v->has_metadata ? check_schema(v, version, err) : FM_OK;
 }
 
 /* FM_NOT_FOUND: the version is not there yet. */
@@ -280,6 +315,7 @@ static fm_status files_of(fm_delta_source *s, fm_delta_place at, fm_arena *arena
     *v = (version_files){.s = s, .arena = arena};
     if (at.is_initial) return initial_files(v, at.version, err);
     if (!name.ptr) return fm_no_memory(arena, err);
+    if (s->is_feed) return feed_files(v, at.version, err);
     FM_TRY(fm_delta_log_read(&s->log, name, arena, visit, v, err));
     if (v->has_metadata) FM_TRY(check_schema(v, at.version, err));
     return check_changes(v, at.version, err);
@@ -320,10 +356,14 @@ static fm_status check_loss(fm_delta_source *s, int64_t version, int64_t *next, 
 /* Takes files of one version behind `at` while the limits allow. True: all of them were taken. */
 static bool take_files(const version_files *v, fm_delta_place *at, bool limited, int64_t files_max, int64_t bytes_max, int64_t *files, int64_t *bytes)
 {
-    for (int64_t i = at->index < 0 ? 0 : at->index + 1; i < v->n; i++) {
-        if (limited && *files > 0 && ((files_max && *files >= files_max) || (bytes_max && *bytes + v->files[i].size > bytes_max))) return false;
+    int64_t first = at->index < 0 ? 0 : at->index + 1, had = *files;
+
+    for (int64_t i = first; i < v->n; i++) {
+        int64_t size = v->files[i].file.size > 0 ? v->files[i].file.size : 0;
+        bool full = limited && *files > 0 && ((files_max && *files >= files_max) || (bytes_max && *bytes + size > bytes_max));
+        if (full && (!v->is_whole || (i == first && had > 0))) return false;
         (*files)++;
-        *bytes += v->files[i].size;
+        *bytes += size;
         at->index = i;
     }
     return true;
@@ -396,34 +436,9 @@ fm_status fm_delta_stream_fix(fm_source *source, fm_error *err)
 
 /* ---- Splits ----------------------------------------------------------------------------------------------------------------- */
 
-typedef struct split_list {
-    fm_arena *arena;
-    fm_split *splits;
-    int32_t n, cap;
-} split_list;
-
-static fm_status add_split(split_list *l, const fm_delta_file *file, fm_error *err)
-{
-    fm_delta_split *data = fm_arena_one(l->arena, fm_delta_split);
-
-    if (!data) return fm_no_memory(l->arena, err);
-    if (l->n == l->cap) {
-        int32_t cap = l->cap ? l->cap * 2 : 64;
-        fm_split *more = l->cap > INT32_MAX / 2 ? NULL : fm_arena_array(l->arena, fm_split, cap);
-        if (!more) return fm_no_memory(l->arena, err);
-        for (int32_t i = 0; i < l->n; i++) more[i] = l->splits[i];
-        l->splits = more;
-        l->cap = cap;
-    }
-    FM_TRY(fm_delta_file_copy(l->arena, file, &data->file, err));
-    l->splits[l->n] = (fm_split){.index = l->n, .size_hint = file->size, .data = data};
-    l->n++;
-    return FM_OK;
-}
-
 fm_status fm_delta_stream_splits(fm_delta_source *s, fm_str start, fm_str end, fm_arena *arena, fm_split **out, int32_t *n, fm_error *err)
 {
-    split_list list = {.arena = arena};
+    fm_delta_splits list = {.arena = arena};
     fm_delta_place at, to;
     version_files v;
 
@@ -450,14 +465,14 @@ fm_status fm_delta_stream_splits(fm_delta_source *s, fm_str start, fm_str end, f
         int64_t last = at.version == to.version ? to.index : INT64_MAX;
         for (int64_t i = at.index < 0 ? 0 : at.index + 1; st == FM_OK && i < v.n && i <= last; i++) {
             bool keeps = false;
-            st = fm_delta_source_keeps(s, &v.files[i], pruning, &keeps, err);
-            if (keeps) st = add_split(&list, &v.files[i], err);
+            st = fm_delta_source_keeps(s, &v.files[i].file, pruning, &keeps, err);
+            if (keeps) st = fm_delta_splits_add(&list, &v.files[i], err);
         }
         at = (fm_delta_place){at.version + 1, FM_DELTA_BASE_INDEX, false};
     }
     fm_arena_free(scratch);
     fm_arena_free(pruning);
-    *out = list.splits;
+    *out = list.items;
     *n = list.n;
     return st;
 }
