@@ -176,7 +176,8 @@ static void keep_tags(const fm_grouping *g, const fm_plan *child)
 
 fm_status fm_put_expand(fm_analyzer *an, const fm_grouping *g, fm_plan **child, fm_error *err)
 {
-    fm_below below = {.generator = g->generator, .generated = g->columns, .n_generated = g->n_columns};
+    fm_made_rows rows = {.generator = g->generator, .columns = g->columns, .n = g->n_columns};
+    fm_below below = {.generators = &rows, .n_generators = 1};
 
     keep_tags(g, *child);
     return fm_put_below(an, &below, child, err);

@@ -45,10 +45,16 @@ typedef struct fm_below {
     fm_error *refusal;            /* the window call is wrong: said when nothing else is */
     fm_plan **subqueries;         /* of at most one row, one column, hidden */
     int32_t n_subqueries, cap_subqueries;
-    fm_expr *generator;           /* resolved FM_EXPR_GENERATOR, or NULL */
-    fm_attr *generated;           /* [n_generated] */
-    int32_t n_generated;
+    struct fm_made_rows *generators; /* each over those before it */
+    int32_t n_generators, cap_generators;
 } fm_below;
+
+/* A generator, and what it makes of each row. */
+typedef struct fm_made_rows {
+    fm_expr *generator;           /* resolved FM_EXPR_GENERATOR */
+    fm_attr *columns;             /* [n] */
+    int32_t n;
+} fm_made_rows;
 
 typedef struct fm_lambda_frame {
     const fm_str *names;

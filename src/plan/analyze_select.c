@@ -47,26 +47,32 @@ static fm_status resolve_generator(fm_scope *s, fm_expr *call, bool outer, const
     fm_expr *renamed;
     fm_scope inner = *s;
 
-    inner.generators = false;
+    inner.generators = inner.used_alias = false;
     inner.clause = "the arguments of a generator";
     FM_TRY(fm_resolve_names(&inner, call, &renamed, err));
+    if (inner.used_alias) {
+        return fm_fail_at(err, FM_UNSUPPORTED, "UNSUPPORTED_FEATURE.LATERAL_COLUMN_ALIAS_IN_GENERATOR", call->pos.line, call->pos.column,
+                          "%.*s uses a name that stands in the same select list; put that into a sub-query.", FM_STR_ARG(call->name));
+    }
     fm_expr **args = fm_arena_array(an->arena, fm_expr *, renamed->n_args);
     if (!args) return fm_no_memory(an->arena, err);
     for (int32_t i = 0; i < renamed->n_args; i++) FM_TRY(fm_resolve_types(&inner, renamed->args[i], &args[i], err));
-    FM_TRY(fm_generator_resolve(an->arena, an->conf, call->name, args, renamed->n_args, outer, call->pos,
-                                &below->generator, err));
-    const fm_type *type = below->generator->type;
+    if (!FM_GROW(an->arena, below->generators, below->n_generators, below->cap_generators)) return fm_no_memory(an->arena, err);
+    fm_made_rows *made = &below->generators[below->n_generators];
+    FM_TRY(fm_generator_resolve(an->arena, an->conf, call->name, args, renamed->n_args, outer, call->pos, &made->generator, err));
+    const fm_type *type = made->generator->type;
     if (n_names && n_names != type->n_fields) {
         return fm_fail_at(err, FM_INVALID, "UDTF_ALIAS_NUMBER_MISMATCH", call->pos.line, call->pos.column,
                           "The number of aliases supplied in the AS clause does not match the number of columns output "
                           "by %.*s: expected %d aliases, but got %d.",
                           FM_STR_ARG(call->name), (int)type->n_fields, (int)n_names);
     }
-    below->generated = fm_arena_array(an->arena, fm_attr, type->n_fields);
-    if (!below->generated) return fm_no_memory(an->arena, err);
-    below->n_generated = type->n_fields;
+    made->columns = fm_arena_array(an->arena, fm_attr, type->n_fields);
+    if (!made->columns) return fm_no_memory(an->arena, err);
+    made->n = type->n_fields;
+    below->n_generators++;
     for (int32_t i = 0; i < type->n_fields; i++) {
-        below->generated[i] = (fm_attr){.id = an->next_id++, .name = n_names ? names[i] : type->fields[i].name,
+        made->columns[i] = (fm_attr){.id = an->next_id++, .name = n_names ? names[i] : type->fields[i].name,
                                         .qualifier = qualifier, .type = type->fields[i].type,
                                         .nullable = type->fields[i].nullable || outer};
     }
@@ -86,37 +92,34 @@ static fm_status generator_items(fm_scope *s, fm_expr *item, fm_expr *call, fm_e
     const fm_str *names = item->kind == FM_EXPR_ALIAS ? &item->name : item->parts;
     int32_t n_names = item->kind == FM_EXPR_ALIAS ? 1 : item->kind == FM_EXPR_MULTI_ALIAS ? item->n_parts : 0;
 
-    if (s->below->generator) {
-        return fm_fail_at(err, FM_INVALID, "UNSUPPORTED_GENERATOR.MULTI_GENERATOR", call->pos.line, call->pos.column,
-                          "Only one generator is allowed per select list; put the others into LATERAL VIEW.");
-    }
     FM_TRY(resolve_generator(s, call, false, names, n_names, FM_STR(""), s->below, err));
-    for (int32_t i = 0; i < s->below->n_generated; i++) {
-        FM_TRY(add_item(s, fm_attr_expr(s->an->arena, &s->below->generated[i]), items, n, cap, err));
-    }
+    const fm_made_rows *made = &s->below->generators[s->below->n_generators - 1];
+    for (int32_t i = 0; i < made->n; i++) FM_TRY(add_item(s, fm_attr_expr(s->an->arena, &made->columns[i]), items, n, cap, err));
     return FM_OK;
 }
 
 fm_status fm_resolve_items(fm_scope *s, fm_expr *const *exprs, int32_t n, fm_expr ***items,
                            int32_t *n_items, fm_error *err)
 {
-    fm_attr *aliases = fm_arena_array(s->an->arena, fm_attr, n);
-    int32_t cap = 0;
+    fm_attr *aliases = NULL;
+    int32_t cap = 0, aliases_cap = 0;
 
     *items = NULL;
     *n_items = 0;
-    if (!aliases) return fm_no_memory(s->an->arena, err);
-    s->aliases = aliases;
     for (int32_t i = 0; i < n; i++) {
         fm_expr *call = s->generators ? generator_of(exprs[i]) : NULL, *item;
+        int32_t first = *n_items;
         if (call) {
             FM_TRY(generator_items(s, exprs[i], call, items, n_items, &cap, err));
-            continue;
+        } else {
+            FM_TRY(fm_resolve_named(s, exprs[i], &item, err));
+            FM_TRY(add_item(s, item, items, n_items, &cap, err));
         }
-        FM_TRY(fm_resolve_named(s, exprs[i], &item, err));
-        FM_TRY(add_item(s, item, items, n_items, &cap, err));
-        if (exprs[i]->kind == FM_EXPR_ALIAS) {
-            aliases[s->n_aliases++] = fm_attr_of(item, s->attrs, s->n_attrs);
+        if (exprs[i]->kind != FM_EXPR_ALIAS && exprs[i]->kind != FM_EXPR_MULTI_ALIAS) continue;
+        for (int32_t k = first; k < *n_items; k++) {
+            if (!FM_GROW(s->an->arena, aliases, s->n_aliases, aliases_cap)) return fm_no_memory(s->an->arena, err);
+            aliases[s->n_aliases++] = call ? s->below->generators[s->below->n_generators - 1].columns[k - first] : fm_attr_of((*items)[k], s->attrs, s->n_attrs);
+            s->aliases = aliases;
         }
     }
     s->n_aliases = 0;

@@ -346,21 +346,21 @@ static fm_status put_times(fm_analyzer *an, const fm_below *below, fm_plan **chi
     return fm_plan_project(an->arena, *child, exprs, n + below->n_times, below->times[0]->pos, child, err);
 }
 
-static fm_status put_generator(fm_analyzer *an, const fm_below *below, fm_plan **child, fm_error *err)
+static fm_status put_generator(fm_analyzer *an, const fm_made_rows *made, fm_plan **child, fm_error *err)
 {
-    fm_plan *g = fm_plan_over(an->arena, FM_PLAN_GENERATE, *child, below->generator->pos);
+    fm_plan *g = fm_plan_over(an->arena, FM_PLAN_GENERATE, *child, made->generator->pos);
     int32_t n = (*child)->n_output;
 
     if (g) {
         g->exprs = fm_arena_array(an->arena, fm_expr *, 1);
-        g->output = fm_arena_array(an->arena, fm_attr, n + below->n_generated);
+        g->output = fm_arena_array(an->arena, fm_attr, n + made->n);
     }
     if (!g || !g->exprs || !g->output) return fm_no_memory(an->arena, err);
-    g->exprs[0] = below->generator;
+    g->exprs[0] = made->generator;
     g->n_exprs = 1;
     if (n) memcpy(g->output, (*child)->output, sizeof(fm_attr) * (size_t)n);
-    memcpy(g->output + n, below->generated, sizeof(fm_attr) * (size_t)below->n_generated);
-    g->n_output = n + below->n_generated;
+    memcpy(g->output + n, made->columns, sizeof(fm_attr) * (size_t)made->n);
+    g->n_output = n + made->n;
     g->generator_first = n;
     *child = g;
     return fm_plan_finish(an->arena, g, err);
@@ -413,7 +413,7 @@ fm_status fm_put_below(fm_analyzer *an, const fm_below *below, fm_plan **child, 
     }
     for (int32_t i = 0; i < below->n_subqueries; i++) FM_TRY(put_subquery(an, below->subqueries[i], child, err));
     if (below->n_times) FM_TRY(put_times(an, below, child, err));
-    if (below->generator) FM_TRY(put_generator(an, below, child, err));
+    for (int32_t i = 0; i < below->n_generators; i++) FM_TRY(put_generator(an, &below->generators[i], child, err));
     if (below->window) FM_TRY(put_window(an, below, child, err));
     if (below->n_overs) FM_TRY(put_over(an, below, child, err));
     return FM_OK;

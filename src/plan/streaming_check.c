@@ -189,8 +189,14 @@ static fm_status check_set_op(const checking *c, const fm_plan *p)
     if (fm_str_eq_ci(p->set_op, FM_STR("INTERSECT"))) {
         return fail(c, p, "Intersect of streaming DataFrames/Datasets is not supported");
     }
-    if (!p->children[1]->streaming) return FM_OK;
-    return fail(c, p, "Except on a streaming DataFrame/Dataset on the right is not supported");
+    if (p->children[1]->streaming) return fail(c, p, "Except on a streaming DataFrame/Dataset on the right is not supported");
+    /* The distinct rows of it are an aggregation that Spark makes after this check: there it fails when the stream runs. */
+    for (int32_t i = 0; i < p->children[0]->n_output; i++)
+        if (p->children[0]->output[i].watermark_node) return FM_OK;
+    if (c->mode != FM_MODE_APPEND) return FM_OK;
+    return fm_fail_at(c->err, FM_INVALID, "UNSUPPORTED_STREAMING_OPERATOR_WITHOUT_WATERMARK", p->pos.line, p->pos.column,
+                      "append output mode not supported for aggregate on streaming DataFrames/DataSets without watermark: EXCEPT gives "
+                      "each row once, so it keeps all. Set WATERMARK on a column of the stream that is selected, or use update mode.");
 }
 
 static fm_status check_limit(const checking *c, const fm_plan *p)
