@@ -28,6 +28,15 @@ fm_str fm_pairs_json(fm_arena *arena, const fm_pair *pairs, int32_t n)
     return out;
 }
 
+fm_str fm_metrics_json(fm_arena *arena, const fm_metric *m, int32_t n)
+{
+    fm_pair pairs[FM_METRICS_MAX];
+
+    fm_assert(n <= FM_METRICS_MAX);
+    for (int32_t i = 0; i < n; i++) pairs[i] = (fm_pair){m[i].name, fm_number_text(arena, m[i].value)};
+    return fm_pairs_json(arena, pairs, n);
+}
+
 fm_str fm_number_text(fm_arena *arena, int64_t x) { return fm_arena_printf(arena, "%" PRId64, x); }
 
 fm_str fm_names_json(fm_arena *arena, const fm_str *names, int32_t n)
@@ -47,10 +56,11 @@ fm_str fm_names_json(fm_arena *arena, const fm_str *names, int32_t n)
 
 /* ---- Begin and end ---------------------------------------------------------------------------------------------------- */
 
-static fm_status load(fm_change *c, const fm_table_def *table, fm_error *err)
+static fm_status load(fm_change *c, fm_str path, bool may_be_new, fm_error *err)
 {
-    FM_TRY(fm_delta_log_of(c->s, table, c->arena, &c->log, err));
+    FM_TRY(fm_delta_log_init(&c->log, c->s->env.fs, c->s->env.clock, path, c->arena, err));
     fm_status st = fm_delta_snapshot_load(&c->log, -1, &c->snapshot, err);
+    if (st == FM_NOT_FOUND && may_be_new) return fm_delta_snapshot_empty(&c->log, &c->snapshot, err);
     if (st == FM_NOT_FOUND) return fm_fail(err, FM_INVALID, "DELTA_TABLE_NOT_FOUND", "Delta table '%s' doesn't exist.", c->log.root.ptr);
     if (st != FM_OK) return st;
     FM_TRY(fm_delta_check_write(&c->snapshot->protocol, &c->snapshot->metadata, c->snapshot->schema, c->log.root, err));
@@ -62,11 +72,18 @@ static fm_status load(fm_change *c, const fm_table_def *table, fm_error *err)
     return FM_OK;
 }
 
-fm_status fm_change_begin(fm_change *c, fm_session *s, const fm_table_def *table, fm_error *err)
+static fm_status begin(fm_change *c, fm_session *s, fm_str path, bool may_be_new, fm_error *err)
 {
     *c = (fm_change){.s = s, .arena = fm_arena_new(0), .batch = fm_arena_new(0), .started_us = fm_clock_now_us(s->env.clock)};
-    return c->arena && c->batch ? load(c, table, err) : fm_no_memory(NULL, err);
+    return c->arena && c->batch ? load(c, path, may_be_new, err) : fm_no_memory(NULL, err);
 }
+
+fm_status fm_change_begin(fm_change *c, fm_session *s, const fm_table_def *table, fm_error *err)
+{
+    return begin(c, s, fm_options_get(&table->options, "path", FM_STR("")), false, err);
+}
+
+fm_status fm_change_begin_new(fm_change *c, fm_session *s, fm_str path, fm_error *err) { return begin(c, s, path, true, err); }
 
 void fm_change_end(fm_change *c, fm_status st)
 {
@@ -248,6 +265,17 @@ fm_status fm_change_finish(fm_change *c, bool remove_all, fm_delta_commit *d, fm
     }
     FM_TRY(take_changes(c, d, err));
     count_totals(c, d, totals);
+    return FM_OK;
+}
+
+fm_status fm_change_commit(fm_change *c, fm_delta_commit *d, fm_error *err)
+{
+    const fm_option *user = fm_options_find(&c->s->settings, "spark.databricks.delta.commitInfo.userMetadata");
+
+    if (!d->parameters.ptr) return fm_no_memory(c->arena, err);
+    if (user) d->user_metadata = user->value;
+    FM_TRY(fm_delta_commit_run(c->snapshot, d, &c->version, err));
+    fm_delta_maintain(c->snapshot);
     return FM_OK;
 }
 

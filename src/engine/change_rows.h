@@ -32,6 +32,7 @@ typedef struct fm_change {
     fm_delta_rows *hits;          /* [n_entries] bits are made with the first hit */
     int64_t rows_written;         /* by push */
     int64_t started_us;
+    int64_t version;              /* of the commit */
 } fm_change;
 
 /* What a commit of changes did, for its metrics. */
@@ -42,6 +43,8 @@ typedef struct fm_change_totals {
 /* Loads the table. errors: DELTA_TABLE_NOT_FOUND, and what forbids writing it. fm_change_end comes after, whatever happened; with
  * the status of the try. */
 fm_status fm_change_begin(fm_change *c, fm_session *s, const fm_table_def *table, fm_error *err);
+/* The same of a folder that may have no table yet: then its snapshot is empty, at version -1. */
+fm_status fm_change_begin_new(fm_change *c, fm_session *s, fm_str path, fm_error *err);
 void fm_change_end(fm_change *c, fm_status st);
 /* How rows of type `rows` get in; wish: what else is wished, or NULL. want_changes: change files, if the table wants them. */
 fm_status fm_change_plan_rows(fm_change *c, const fm_type *rows, const fm_delta_wish *wish, bool want_changes, fm_error *err);
@@ -58,12 +61,21 @@ fm_status fm_change_declare_target(fm_change *c, fm_error *err);
 #define FM_CHANGE_TARGET "__floodmark_target"
 enum { FM_CHANGE_TRIES_MAX = 20 };
 
+/* Commits, and looks after the log. */
+fm_status fm_change_commit(fm_change *c, fm_delta_commit *commit, fm_error *err);
+
 /* {"key":"value",...}: parameters and metrics. A value without ptr is null. */
 typedef struct fm_pair {
     const char *key;
     fm_str value;
 } fm_pair;
 fm_str fm_pairs_json(fm_arena *arena, const fm_pair *pairs, int32_t n);
+typedef struct fm_metric {
+    const char *name;
+    int64_t value;
+} fm_metric;
+enum { FM_METRICS_MAX = 24 };
+fm_str fm_metrics_json(fm_arena *arena, const fm_metric *metrics, int32_t n);
 fm_str fm_number_text(fm_arena *arena, int64_t x);
 /* ["a","b"] as text. */
 fm_str fm_names_json(fm_arena *arena, const fm_str *names, int32_t n);

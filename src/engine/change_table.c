@@ -184,34 +184,19 @@ static fm_str parameters(const statement *s)
     return fm_pairs_json(s->c.arena, &pair, 1);
 }
 
-typedef struct metric {
-    const char *name;
-    int64_t value;
-} metric;
-
-static fm_str metrics_json(fm_arena *arena, const metric *m, int32_t n)
-{
-    enum { METRICS_MAX = 24 };
-    fm_pair pairs[METRICS_MAX];
-
-    fm_assert(n <= METRICS_MAX);
-    for (int32_t i = 0; i < n; i++) pairs[i] = (fm_pair){m[i].name, fm_number_text(arena, m[i].value)};
-    return fm_pairs_json(arena, pairs, n);
-}
-
 static fm_str metrics(const statement *s, const fm_change_totals *t)
 {
     int64_t ms = (fm_clock_now_us(s->c.s->env.clock) - s->c.started_us) / FM_US_PER_MS;
     bool update = s->p->kind == FM_PLAN_UPDATE;
 
     if (s->p->kind != FM_PLAN_MERGE) {
-        metric m[] = {{"numRemovedFiles", t->removed_files}, {"numRemovedBytes", t->removed_bytes}, {"numCopiedRows", t->copied_rows},
+        fm_metric m[] = {{"numRemovedFiles", t->removed_files}, {"numRemovedBytes", t->removed_bytes}, {"numCopiedRows", t->copied_rows},
                       {"numDeletionVectorsAdded", t->vectors_added}, {"numDeletionVectorsRemoved", t->vectors_removed},
                       {"numDeletionVectorsUpdated", t->vectors_updated}, {"numAddedChangeFiles", t->change_files}, {"executionTimeMs", ms},
                       {update ? "numUpdatedRows" : "numDeletedRows", s->counts[0]}, {"numAddedFiles", t->added_files}, {"numAddedBytes", t->added_bytes}};
-        return metrics_json(s->c.arena, m, sizeof m / sizeof m[0]);
+        return fm_metrics_json(s->c.arena, m, sizeof m / sizeof m[0]);
     }
-    metric m[] = {{"numTargetRowsInserted", s->counts[FM_CHANGE_INSERTED]}, {"numTargetRowsUpdated", s->counts[FM_CHANGE_UPDATED]},
+    fm_metric m[] = {{"numTargetRowsInserted", s->counts[FM_CHANGE_INSERTED]}, {"numTargetRowsUpdated", s->counts[FM_CHANGE_UPDATED]},
                   {"numTargetRowsDeleted", s->counts[FM_CHANGE_DELETED]}, {"numTargetRowsMatchedUpdated", s->matched[FM_CHANGE_UPDATED]},
                   {"numTargetRowsMatchedDeleted", s->matched[FM_CHANGE_DELETED]}, {"numTargetRowsNotMatchedBySourceUpdated", s->by_source[FM_CHANGE_UPDATED]},
                   {"numTargetRowsNotMatchedBySourceDeleted", s->by_source[FM_CHANGE_DELETED]}, {"numTargetRowsCopied", t->copied_rows},
@@ -219,7 +204,7 @@ static fm_str metrics(const statement *s, const fm_change_totals *t)
                   {"numTargetBytesAdded", t->added_bytes}, {"numTargetBytesRemoved", t->removed_bytes}, {"numTargetChangeFilesAdded", t->change_files},
                   {"numTargetDeletionVectorsAdded", t->vectors_added}, {"numTargetDeletionVectorsRemoved", t->vectors_removed},
                   {"numTargetDeletionVectorsUpdated", t->vectors_updated}, {"executionTimeMs", ms}};
-    return metrics_json(s->c.arena, m, sizeof m / sizeof m[0]);
+    return fm_metrics_json(s->c.arena, m, sizeof m / sizeof m[0]);
 }
 
 /* ---- One try ------------------------------------------------------------------------------------------------------------------- */
@@ -227,7 +212,6 @@ static fm_str metrics(const statement *s, const fm_change_totals *t)
 static fm_status commit(statement *s, fm_error *err)
 {
     static const char *const operations[] = {"UPDATE", "DELETE", "MERGE"};
-    int64_t version;
     fm_change_totals totals;
     fm_delta_commit d = {.operation = operations[s->p->kind - FM_PLAN_UPDATE], .read_files = true};
 
@@ -235,10 +219,7 @@ static fm_status commit(statement *s, fm_error *err)
     FM_TRY(fm_change_finish(&s->c, false, &d, &totals, err));
     d.parameters = parameters(s);
     d.metrics = metrics(s, &totals);
-    if (!d.parameters.ptr || !d.metrics.ptr) return fm_no_memory(s->c.arena, err);
-    FM_TRY(fm_delta_commit_run(s->c.snapshot, &d, &version, err));
-    fm_delta_maintain(s->c.snapshot);
-    return FM_OK;
+    return fm_change_commit(&s->c, &d, err);
 }
 
 /* The schema that the rows will have, to make the query by. */

@@ -29,6 +29,8 @@ fm_status fm_session_query_into(fm_session *s, const fm_plan *query, fm_arena *a
 /* Forgets a name; a table of the warehouse goes with its files. */
 fm_status fm_session_drop_table(fm_session *s, fm_str name, bool if_exists, fm_error *err);
 fm_status fm_session_create_delta(fm_session *s, const fm_plan *p, fm_result *r, fm_error *err);
+/* What Delta keeps of columns: comments, defaults, generation. NULL columns: *out NULL. */
+fm_status fm_column_fields(const fm_type *type, const fm_column_def *columns, fm_arena *arena, fm_delta_field **out, fm_error *err);
 fm_status fm_session_insert(fm_session *s, const fm_plan *p, fm_result *r, fm_error *err);
 fm_status fm_session_change(fm_session *s, const fm_plan *p, fm_result *r, fm_error *err); /* UPDATE, DELETE, MERGE */
 fm_status fm_session_maintain(fm_session *s, const fm_plan *p, fm_result *r, fm_error *err);

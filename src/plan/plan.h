@@ -214,7 +214,7 @@ struct fm_plan {
     int32_t source_index;       /* READ: place among the query's sources, in plan order; streams from 0 */
     fm_join_type join_type;
     bool natural, all, outer, is_having, is_distinct, within_watermark, if_not_exists, if_exists,
-        or_replace, temporary;
+        or_replace, temporary, must_exist; /* must_exist: REPLACE TABLE, with or_replace */
     fm_str set_op;              /* "INTERSECT", "EXCEPT" */
     int64_t limit, offset;      /* LIMIT; limit -1: none (only OFFSET) */
     fm_expr *limit_expr, *offset_expr; /* unresolved */

@@ -60,7 +60,7 @@ static fm_status compile_all(fm_delta_shape *s, fm_arena *arena, fm_error *err)
 
     s->defaults = fm_arena_array(arena, fm_eval *, s->type->n_fields);
     s->generated = fm_arena_array(arena, fm_eval *, s->type->n_fields);
-    s->rules = fm_arena_array(arena, rule, s->type->n_fields + configuration->n);
+    s->rules = fm_arena_array(arena, rule, s->type->n_fields + configuration->n + 1);
     if (!s->defaults || !s->generated || !s->rules || !none) return fm_no_memory(arena, err);
     for (int32_t i = 0; i < s->type->n_fields; i++) {
         const fm_delta_field *f = &s->plan->schema->fields[i];
@@ -88,6 +88,11 @@ fm_status fm_delta_shape_new(const fm_sink_env *env, const fm_delta_plan *plan, 
     s->plan = plan;
     s->type = plan->schema->type;
     return compile_all(s, arena, err);
+}
+
+fm_status fm_delta_shape_require(fm_delta_shape *s, fm_str sql, fm_arena *arena, fm_error *err)
+{
+    return add_rule(s, (fm_str){0}, sql, arena, err); /* a rule without a name */
 }
 
 /* ---- Columns ------------------------------------------------------------------------------------------------------ */
@@ -125,7 +130,10 @@ static fm_status violated(fm_str name, fm_str sql, const fm_batch *batch, int64_
         if (fm_vec_is_null(&batch->columns[i], row)) fm_strbuf_add_c(&values, "null");
         else fm_value_text(&batch->columns[i], row, zone, &values);
     }
-    fm_status st = fm_fail(err, FM_INVALID, "DELTA_VIOLATE_CONSTRAINT_WITH_VALUES", "CHECK constraint %.*s (%.*s) violated by row with values:%s",
+    fm_status st = !name.ptr ? fm_fail(err, FM_INVALID, "DELTA_REPLACE_WHERE_MISMATCH",
+                                       "Written data does not conform to partial table overwrite condition or constraint '%.*s': there is a row with values:%s", FM_STR_ARG(sql),
+                                       values.ptr ? values.ptr : "")
+                             : fm_fail(err, FM_INVALID, "DELTA_VIOLATE_CONSTRAINT_WITH_VALUES", "CHECK constraint %.*s (%.*s) violated by row with values:%s",
                            FM_STR_ARG(name), FM_STR_ARG(sql), values.ptr ? values.ptr : "");
     fm_strbuf_fini(&values);
     return st;

@@ -82,6 +82,10 @@ static fm_status open_sink(fm_delta_sink *s, const fm_sink_spec *spec, fm_arena 
     s->wish.n_partition_by = spec->n_partition_by;
     if (s->mode != FM_MODE_COMPLETE) s->wish.overwrite_schema = false;
     s->operation = "STREAMING UPDATE";
+    if (fm_options_find(spec->options, "userMetadata")) {
+        s->user_metadata = fm_arena_str(arena, fm_options_get(spec->options, "userMetadata", FM_STR("")));
+        if (!s->user_metadata.ptr) return fm_no_memory(arena, err);
+    }
     FM_TRY(find_keys(s, spec, arena, err));
     s->query_id = fm_arena_str(arena, spec->query_id);
     fm_str app = fm_options_get(spec->options, "txnAppId", s->query_id);
@@ -252,6 +256,7 @@ fm_status fm_delta_sink_commit(fm_delta_sink *s, int64_t batch_id, fm_delta_comm
     c->protocol = s->plan.protocol;
     c->metadata = s->plan.metadata;
     c->app_id = s->app_id;
+    c->user_metadata = s->user_metadata;
     c->app_version = batch_id;
     c->is_serializable = fm_str_eq_ci(fm_delta_map_get(&s->plan.written->configuration, "delta.isolationLevel", FM_STR("WriteSerializable")), FM_STR("Serializable"));
     fm_status st = fm_delta_commit_run(s->snapshot, c, &version, err);

@@ -22,7 +22,7 @@ typedef struct fm_delta_sink {
     const fm_type *rows;        /* of the result */
     fm_output_mode mode;
     fm_str app_id;              /* the query's; no ptr: batches are not told apart */
-    fm_str query_id;
+    fm_str query_id, user_metadata;
     const char *operation;
     fm_delta_wish wish;
     int32_t *keys;              /* [n_keys] columns of the result that a row is found by (update) */

@@ -199,6 +199,7 @@ static fm_plan *create_table(fm_parse *p, fm_plan_kind kind, const fm_create *cr
     if (columns && !def->schema) fm_parse_no_memory(p);
     node->table = def;
     node->or_replace = create->or_replace;
+    node->must_exist = create->must_exist;
     node->if_not_exists = if_not_exists;
     if (create->or_replace && if_not_exists) {
         fm_parse_fail(p, create->at.pos, FM_INVALID, "PARSE_SYNTAX_ERROR", "CREATE OR REPLACE and IF NOT EXISTS exclude each other.");

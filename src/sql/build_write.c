@@ -63,7 +63,9 @@ fm_plan *fm_build_insert(fm_parse *p, const fm_token *at, fm_names name, fm_inse
         node->clauses = list->items;
         node->n_clauses = list->n;
     }
-    return how.replace ? fm_build_with_expr(p, node, how.replace) : node;
+    if (!how.replace) return node;
+    if (!fm_options_set(p->arena, &node->options, FM_STR("replaceWhere"), fm_build_text_of(p, how.replace))) fm_parse_no_memory(p);
+    return fm_build_with_expr(p, node, how.replace);
 }
 
 fm_plan *fm_build_insert_with(fm_parse *p, const fm_token *at, fm_ctes *ctes, fm_plan *insert)

@@ -109,3 +109,57 @@ def case_change_files(world):
                 seen += [(version, r["_change_type"], r["id"], cdc["partitionValues"]["p"]) for r in table_of.to_pylist()]
         assert sorted(seen) == [(2, "update_postimage", 1, "b"), (2, "update_preimage", 1, "a"), (3, "delete", 2, "a"), (4, "insert", 4, "c"),
                                 (4, "update_postimage", 30, "b"), (4, "update_preimage", 3, "b")], seen
+
+
+def case_overwrite_and_replace(world):
+    script(world, "CREATE TABLE t (a INT, b STRING DEFAULT 'x', p STRING) USING delta PARTITIONED BY (p)", "INSERT INTO t VALUES (1, DEFAULT, 'u'), (2, 'y', 'u'), (3, 'z', 'v'), (4, 'w', NULL)",
+           "INSERT INTO t REPLACE WHERE a <= 2 AND p = 'u' VALUES (2, 'new', 'u')")
+    assert rows(world, "t") == [{"a": 2, "b": "new", "p": "u"}, {"a": 3, "b": "z", "p": "v"}, {"a": 4, "b": "w"}]
+    done = script(world, "INSERT INTO t REPLACE WHERE a <= 2 VALUES (5, 'no', 'u')", ok=False)
+    assert "[DELTA_REPLACE_WHERE_MISMATCH]" in done.stderr, done.stderr
+    script(world, "INSERT OVERWRITE t PARTITION (p = 'v') (b, a) VALUES ('q', 9)", "INSERT INTO t PARTITION (p = 'n') SELECT 10, 'ten'")
+    assert rows(world, "t") == [{"a": 10, "b": "ten", "p": "n"}, {"a": 2, "b": "new", "p": "u"}, {"a": 4, "b": "w"}, {"a": 9, "b": "q", "p": "v"}], rows(world, "t")
+    script(world, "SET spark.sql.sources.partitionOverwriteMode = dynamic", "INSERT OVERWRITE t VALUES (11, 'd', 'u'), (12, 'd', NULL)")
+    assert rows(world, "t") == [{"a": 10, "b": "ten", "p": "n"}, {"a": 11, "b": "d", "p": "u"}, {"a": 12, "b": "d"}, {"a": 9, "b": "q", "p": "v"}], rows(world, "t")
+    script(world, "INSERT OVERWRITE t SELECT a, b, p FROM t WHERE a > 10")
+    assert [r["a"] for r in rows(world, "t")] == [11, 12]
+    modes = [(i["operationParameters"]["mode"], i["operationParameters"].get("predicate")) for i in infos(world, "t")[1:]]
+    assert modes == [("Append", None), ("Overwrite", "((a <= 2) AND (p = u))"), ("Overwrite", "(p <=> v)"), ("Append", None), ("Overwrite", None), ("Overwrite", None)], modes
+
+
+def case_create_replace_and_query(world):
+    script(world, "CREATE TABLE t USING delta PARTITIONED BY (p) COMMENT 'what' TBLPROPERTIES ('k' = 'v') AS SELECT 1 AS a, 'x' AS p", "CREATE TABLE IF NOT EXISTS t (other INT) USING json OPTIONS (path 'x')",
+           "CREATE TABLE copy USING delta LOCATION 'elsewhere' AS SELECT * FROM t")
+    assert rows(world, "t") == [{"a": 1, "p": "x"}] and world.our_rows("elsewhere") == [{"a": 1, "p": "x"}]
+    first = world.delta("wh/t").metadata()
+    assert first.partition_columns == ["p"] and first.description == "what" and first.configuration == {"k": "v"}, first
+    done = script(world, "CREATE TABLE t (a INT) USING delta", ok=False)
+    assert "[TABLE_OR_VIEW_ALREADY_EXISTS]" in done.stderr, done.stderr
+    done = script(world, "REPLACE TABLE nosuch USING delta AS SELECT 1 AS a", ok=False)
+    assert "[TABLE_OR_VIEW_NOT_FOUND]" in done.stderr, done.stderr
+    script(world, "CREATE OR REPLACE TABLE t (z BIGINT COMMENT 'zed') USING delta")
+    assert rows(world, "t") == [] and world.delta("wh/t").metadata().id != first.id
+    assert world.our_rows("wh/t", " VERSION AS OF 0") == [{"a": 1, "p": "x"}]
+    script(world, "REPLACE TABLE t USING delta AS SELECT 'again' AS s")
+    assert rows(world, "t") == [{"s": "again"}]
+    assert [i["operation"] for i in infos(world, "t")] == ["CREATE TABLE AS SELECT", "CREATE OR REPLACE TABLE", "REPLACE TABLE AS SELECT"]
+    script(world, "DROP TABLE t")
+    done = script(world, "SELECT * FROM t", ok=False)
+    assert "[TABLE_OR_VIEW_NOT_FOUND]" in done.stderr, done.stderr
+
+
+def case_insert_refusals(world):
+    create = "CREATE OR REPLACE TABLE t (a INT, b STRING) USING delta"
+    for condition, text in [
+        ("DELTA_INSERT_COLUMN_ARITY_MISMATCH", "INSERT INTO t VALUES (1)"), ("DELTA_METADATA_MISMATCH", "INSERT INTO t VALUES (1, 'a', 2)"),
+        ("UNRESOLVED_COLUMN.WITH_SUGGESTION", "INSERT INTO t (a, c) VALUES (1, 2)"), ("COLUMN_ALREADY_EXISTS", "INSERT INTO t (a, a) VALUES (1, 2)"),
+        ("CAST_INVALID_INPUT", "INSERT INTO t VALUES ('abc', 'x')"), ("CAST_OVERFLOW", "INSERT INTO t VALUES (5000000000, 'x')"),
+        ("NON_PARTITION_COLUMN", "INSERT INTO t PARTITION (b = 'x') VALUES (1)"), ("DELTA_METADATA_MISMATCH", "INSERT INTO t BY NAME SELECT 1 AS a, 2 AS q"),
+        ("DELTA_UNKNOWN_CONFIGURATION", "CREATE TABLE u (a INT) USING delta TBLPROPERTIES ('delta.nosuch' = 'x')"),
+        ("DELTA_UNSUPPORTED_FEATURES_IN_CONFIG", "CREATE TABLE u (a INT) USING delta TBLPROPERTIES ('delta.enableRowTracking' = 'true')"),
+        ("UNRESOLVED_COLUMN.WITH_SUGGESTION", "CREATE TABLE u (a INT GENERATED ALWAYS AS (b + 1)) USING delta"),
+        ("DELTA_TABLE_NOT_FOUND", "INSERT INTO delta.`none` VALUES (1)"),
+    ]:
+        done = script(world, create, text, ok=False)
+        assert f"[{condition}]" in done.stderr, (text, done.stderr)
+        assert world.delta("wh/t").version() == len(infos(world, "t")) - 1 and rows(world, "t") == []

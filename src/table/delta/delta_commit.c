@@ -21,11 +21,15 @@ static void print_info(const fm_delta_snapshot *s, const fm_delta_commit *c, int
     fm_strbuf_add_c(out, ",\"operationParameters\":");
     fm_strbuf_add(out, c->parameters.ptr ? c->parameters : FM_STR("{}"));
     if (s->version >= 0) fm_strbuf_printf(out, ",\"readVersion\":%" PRId64, s->version);
-    fm_strbuf_printf(out, ",\"isolationLevel\":\"%s\",\"isBlindAppend\":%s", c->is_serializable ? "Serializable" : "WriteSerializable",
+    fm_strbuf_printf(out, ",\"isolationLevel\":\"%s\",\"isBlindAppend\":%s", c->no_data_change ? "SnapshotIsolation" : c->is_serializable ? "Serializable" : "WriteSerializable",
                      !c->read_files && c->n_removes == 0 ? "true" : "false");
     if (c->metrics.ptr) {
         fm_strbuf_add_c(out, ",\"operationMetrics\":");
         fm_strbuf_add(out, c->metrics);
+    }
+    if (c->user_metadata.ptr) {
+        fm_strbuf_add_c(out, ",\"userMetadata\":");
+        fm_strbuf_add_json(out, c->user_metadata);
     }
     fm_strbuf_printf(out, ",\"engineInfo\":\"floodmark\",\"txnId\":\"%s\"}}\n", uuid);
 }

@@ -18,6 +18,8 @@ enum { FM_DELTA_COMMIT_TRIES_MAX = 10000 }; /* versions lost to others before we
 
 typedef struct fm_delta_commit {
     const char *operation;           /* "STREAMING UPDATE", "WRITE", "MERGE" */
+    bool no_data_change;             /* rows stay what they are: OPTIMIZE, VACUUM; said as isolation SnapshotIsolation */
+    fm_str user_metadata;            /* no ptr: none */
     fm_str parameters;               /* JSON object: operationParameters; no ptr: {} */
     fm_str metrics;                  /* JSON object: operationMetrics; no ptr: none */
     const fm_delta_protocol *protocol; /* NULL: as it is */

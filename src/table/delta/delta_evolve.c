@@ -1,6 +1,8 @@
 /* table/delta/delta_evolve.c: schemas of tables that are written. */
 #include "table/delta/delta_evolve.h"
 
+#include "table/delta/delta_properties.h"
+
 #include <inttypes.h>
 
 #include "base/time_text.h"
@@ -85,10 +87,6 @@ fm_status fm_delta_features_for(fm_arena *arena, const fm_type *schema, const fm
         if (fm_str_starts(configuration->keys[i], FM_STR("delta.constraints.")) && !fm_delta_has_feature(p, "checkConstraints")) {
             FM_TRY(fm_delta_add_feature(arena, p, "checkConstraints", false, err));
         }
-        if (!fm_str_starts(configuration->keys[i], FM_STR("delta.feature."))) continue;
-        return fm_fail(err, FM_UNSUPPORTED, "DELTA_UNSUPPORTED_FEATURES_IN_CONFIG",
-                       "The property '%.*s' is not taken: set the property that the feature belongs to, such as delta.enableDeletionVectors.",
-                       FM_STR_ARG(configuration->keys[i]));
     }
     if (fm_delta_type_has(schema, FM_TYPE_TIMESTAMP_NTZ)) FM_TRY(fm_delta_add_feature(arena, p, "timestampNtz", true, err));
     return FM_OK;
@@ -167,6 +165,17 @@ static fm_status set_schema(fm_arena *arena, fm_delta_metadata *m, const fm_type
     return m->schema.ptr ? FM_OK : fm_no_memory(arena, err);
 }
 
+/* What DEFAULT and GENERATED ALWAYS AS of the columns ask for. */
+static fm_status features_of_fields(fm_arena *arena, const fm_delta_wish *wish, fm_delta_protocol *p, fm_error *err)
+{
+    for (int32_t i = 0; wish->fields && i < wish->rows->n_fields; i++) {
+        const fm_delta_field *f = &wish->fields[i];
+        if (f->generated.ptr && !fm_delta_has_feature(p, "generatedColumns")) FM_TRY(fm_delta_add_feature(arena, p, "generatedColumns", false, err));
+        if (f->default_sql.ptr && !fm_delta_has_feature(p, "allowColumnDefaults")) FM_TRY(fm_delta_add_feature(arena, p, "allowColumnDefaults", false, err));
+    }
+    return FM_OK;
+}
+
 static fm_status make_table(const fm_delta_snapshot *s, const fm_delta_wish *wish, fm_arena *arena, fm_delta_plan *out, fm_error *err)
 {
     fm_delta_metadata *m = fm_arena_one(arena, fm_delta_metadata);
@@ -180,13 +189,14 @@ static fm_status make_table(const fm_delta_snapshot *s, const fm_delta_wish *wis
                              .created_ms = fm_clock_now_us(s->log->clock) / FM_US_PER_MS};
     if (wish->name.len) m->name = wish->name;
     if (wish->description.len) m->description = wish->description;
-    if (wish->properties) m->configuration = *wish->properties;
     if (!m->id.ptr) return fm_no_memory(arena, err);
+    *p = wish->replace && s->version >= 0 ? s->protocol : (fm_delta_protocol){.min_reader = 1, .min_writer = 2};
+    if (wish->properties) FM_TRY(fm_delta_properties_set(arena, wish->properties, m, p, err));
     FM_TRY(find_partition_columns(type, wish->partition_by, wish->n_partition_by, arena, &m->partition_columns, err));
     m->n_partition_columns = wish->n_partition_by;
     FM_TRY(set_schema(arena, m, type, wish->fields, err));
-    *p = (fm_delta_protocol){.min_reader = 1, .min_writer = 2};
     FM_TRY(fm_delta_features_for(arena, type, &m->configuration, p, err));
+    FM_TRY(features_of_fields(arena, wish, p, err));
     out->metadata = m;
     out->protocol = p;
     return FM_OK;
@@ -326,6 +336,11 @@ static fm_status new_metadata(const fm_delta_snapshot *s, fm_arena *arena, fm_de
     return FM_OK;
 }
 
+fm_status fm_delta_set_columns(fm_arena *arena, fm_delta_metadata *m, const fm_type *type, const fm_delta_field *fields, fm_error *err)
+{
+    return set_schema(arena, m, type, fields, err);
+}
+
 static fm_status evolve_table(const fm_delta_snapshot *s, const fm_delta_wish *wish, fm_arena *arena, fm_delta_plan *out, fm_error *err)
 {
     merger m = {.s = s, .arena = arena, .merge = wish->merge_schema};
@@ -358,7 +373,7 @@ static fm_status evolve_table(const fm_delta_snapshot *s, const fm_delta_wish *w
 fm_status fm_delta_plan_write(const fm_delta_snapshot *s, const fm_delta_wish *wish, fm_arena *arena, fm_delta_plan *out, fm_error *err)
 {
     *out = (fm_delta_plan){0};
-    if (s->version < 0) FM_TRY(make_table(s, wish, arena, out, err));
+    if (s->version < 0 || wish->replace) FM_TRY(make_table(s, wish, arena, out, err));
     else FM_TRY(evolve_table(s, wish, arena, out, err));
     out->written = out->metadata ? out->metadata : &s->metadata;
     out->schema = s->schema;

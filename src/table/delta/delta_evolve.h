@@ -13,6 +13,7 @@ typedef struct fm_delta_wish {
     int32_t n_partition_by;
     bool merge_schema;            /* columns that the table lacks are added, types widened as Spark widens */
     bool overwrite_schema;        /* the table gets the schema and the partitioning of the rows */
+    bool replace;                 /* the table is made anew on top of what is there: CREATE OR REPLACE */
     bool keep_nullability;        /* of rows, when a table is made: CREATE TABLE; else all columns are nullable */
     const fm_delta_map *properties; /* of a table that is made; or NULL */
     const fm_delta_field *fields; /* [rows->n_fields] metadata of the columns of a table that is made; or NULL */
@@ -36,5 +37,8 @@ fm_status fm_delta_plan_write(const fm_delta_snapshot *s, const fm_delta_wish *w
 /* The protocol and metadata of a table that is made, or of one that gets new properties: features that the schema and the
  * configuration ask for are added. */
 fm_status fm_delta_features_for(fm_arena *arena, const fm_type *schema, const fm_delta_map *configuration, fm_delta_protocol *p, fm_error *err);
+
+/* Sets the columns of m, which has its configuration; fields that have no id yet get one under column mapping. errors as above. */
+fm_status fm_delta_set_columns(fm_arena *arena, fm_delta_metadata *m, const fm_type *type, const fm_delta_field *fields, fm_error *err);
 
 #endif

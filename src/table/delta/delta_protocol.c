@@ -1,5 +1,6 @@
 /* table/delta/delta_protocol.c: table features. */
 #include "table/delta/delta_protocol.h"
+#include "table/delta/delta_properties.h"
 
 #include <inttypes.h>
 
@@ -41,6 +42,15 @@ enum { FEATURES = sizeof features / sizeof features[0] };
 static bool is_known(fm_str name)
 {
     for (int i = 0; i < FEATURES; i++) {
+        if (fm_str_eq(name, fm_str_c(features[i].name))) return true;
+    }
+    return false;
+}
+
+bool fm_delta_feature_known(fm_str name, bool *for_readers)
+{
+    for (int i = 0; i < FEATURES; i++) {
+        *for_readers = features[i].for_readers;
         if (fm_str_eq(name, fm_str_c(features[i].name))) return true;
     }
     return false;
