@@ -56,13 +56,16 @@ fm_str fm_names_json(fm_arena *arena, const fm_str *names, int32_t n)
 
 /* ---- Begin and end ---------------------------------------------------------------------------------------------------- */
 
-static fm_status load(fm_change *c, fm_str path, bool may_be_new, fm_error *err)
+typedef enum purpose { TO_CHANGE, TO_MAKE, TO_READ } purpose;
+
+static fm_status load(fm_change *c, fm_str path, purpose why, fm_error *err)
 {
     FM_TRY(fm_delta_log_init(&c->log, c->s->env.fs, c->s->env.clock, path, c->arena, err));
     fm_status st = fm_delta_snapshot_load(&c->log, -1, &c->snapshot, err);
-    if (st == FM_NOT_FOUND && may_be_new) return fm_delta_snapshot_empty(&c->log, &c->snapshot, err);
+    if (st == FM_NOT_FOUND && why == TO_MAKE) return fm_delta_snapshot_empty(&c->log, &c->snapshot, err);
     if (st == FM_NOT_FOUND) return fm_fail(err, FM_INVALID, "DELTA_TABLE_NOT_FOUND", "Delta table '%s' doesn't exist.", c->log.root.ptr);
     if (st != FM_OK) return st;
+    if (why == TO_READ) return FM_OK;
     FM_TRY(fm_delta_check_write(&c->snapshot->protocol, &c->snapshot->metadata, c->snapshot->schema, c->log.root, err));
     c->hits = fm_arena_array(c->arena, fm_delta_rows, c->snapshot->n_entries);
     if (!c->hits) return fm_no_memory(c->arena, err);
@@ -72,18 +75,23 @@ static fm_status load(fm_change *c, fm_str path, bool may_be_new, fm_error *err)
     return FM_OK;
 }
 
-static fm_status begin(fm_change *c, fm_session *s, fm_str path, bool may_be_new, fm_error *err)
+static fm_status begin(fm_change *c, fm_session *s, fm_str path, purpose why, fm_error *err)
 {
     *c = (fm_change){.s = s, .arena = fm_arena_new(0), .batch = fm_arena_new(0), .started_us = fm_clock_now_us(s->env.clock)};
-    return c->arena && c->batch ? load(c, path, may_be_new, err) : fm_no_memory(NULL, err);
+    return c->arena && c->batch ? load(c, path, why, err) : fm_no_memory(NULL, err);
 }
 
 fm_status fm_change_begin(fm_change *c, fm_session *s, const fm_table_def *table, fm_error *err)
 {
-    return begin(c, s, fm_options_get(&table->options, "path", FM_STR("")), false, err);
+    return begin(c, s, fm_options_get(&table->options, "path", FM_STR("")), TO_CHANGE, err);
 }
 
-fm_status fm_change_begin_new(fm_change *c, fm_session *s, fm_str path, fm_error *err) { return begin(c, s, path, true, err); }
+fm_status fm_change_begin_new(fm_change *c, fm_session *s, fm_str path, fm_error *err) { return begin(c, s, path, TO_MAKE, err); }
+
+fm_status fm_change_begin_read(fm_change *c, fm_session *s, const fm_table_def *table, fm_error *err)
+{
+    return begin(c, s, fm_options_get(&table->options, "path", FM_STR("")), TO_READ, err);
+}
 
 void fm_change_end(fm_change *c, fm_status st)
 {

@@ -45,6 +45,8 @@ typedef struct fm_change_totals {
 fm_status fm_change_begin(fm_change *c, fm_session *s, const fm_table_def *table, fm_error *err);
 /* The same of a folder that may have no table yet: then its snapshot is empty, at version -1. */
 fm_status fm_change_begin_new(fm_change *c, fm_session *s, fm_str path, fm_error *err);
+/* The same to look only: the table need not be one that we may write. */
+fm_status fm_change_begin_read(fm_change *c, fm_session *s, const fm_table_def *table, fm_error *err);
 void fm_change_end(fm_change *c, fm_status st);
 /* How rows of type `rows` get in; wish: what else is wished, or NULL. want_changes: change files, if the table wants them. */
 fm_status fm_change_plan_rows(fm_change *c, const fm_type *rows, const fm_delta_wish *wish, bool want_changes, fm_error *err);

@@ -121,6 +121,7 @@ static fm_status execute(fm_session *s, const fm_plan *p, fm_result *r, fm_error
     case FM_PLAN_UPDATE:
     case FM_PLAN_DELETE:
     case FM_PLAN_MERGE: return fm_session_change(s, p, r, err);
+    case FM_PLAN_ALTER_TABLE: return fm_session_alter(s, p, err);
     case FM_PLAN_MAINTAIN: return fm_session_maintain(s, p, r, err);
     case FM_PLAN_EXPLAIN:
     case FM_PLAN_SHOW:

@@ -1,7 +1,7 @@
 /* engine/show.c: statements that tell: SHOW, DESCRIBE, EXPLAIN, SET without a value. */
 #include <stdlib.h>
 
-#include "engine/session_impl.h"
+#include "engine/tables.h"
 #include "engine/settings.h"
 
 /* Rows of text under construction. */
@@ -71,6 +71,23 @@ static bool like(fm_str pattern, fm_str name)
     return false;
 }
 
+/* Tables of the warehouse that the session has not named itself. */
+static fm_status add_stored(fm_session *s, const fm_plan *p, rows *r, fm_error *err)
+{
+    fm_str *stored;
+    int32_t n;
+
+    FM_TRY(fm_warehouse_names(s, r->arena, &stored, &n, err));
+    for (int32_t i = 0; i < n; i++) {
+        if (fm_session_find(s, stored[i]) || !like(p->name, stored[i])) continue;
+        add_cell_c(r, "default");
+        add_cell(r, stored[i]);
+        add_cell_c(r, "false");
+        add_cell_c(r, "delta");
+    }
+    return FM_OK;
+}
+
 static fm_status show_relations(fm_session *s, const fm_plan *p, bool views, fm_result *result, fm_error *err)
 {
     static const char *const names[] = {"namespace", "name", "isView", "provider"};
@@ -84,6 +101,7 @@ static fm_status show_relations(fm_session *s, const fm_plan *p, bool views, fm_
         add_cell_c(&r, relation->view ? "true" : "false");
         add_cell(&r, relation->table ? relation->table->format : FM_STR(""));
     }
+    if (!views) FM_TRY(add_stored(s, p, &r, err));
     return give(&r, result, names, 4, err);
 }
 

@@ -1,6 +1,8 @@
 /* engine/tables.c: names of Delta tables. */
 #include "engine/tables.h"
 
+#include <stdlib.h>
+
 #include "column/builder.h"
 
 /* ---- The warehouse ---------------------------------------------------------------------------------------------------- */
@@ -39,6 +41,29 @@ fm_status fm_warehouse_find(fm_session *s, fm_str name, const fm_table_def **out
     if (!log.ptr) return fm_no_memory(s->arena, err);
     if (fm_fs_stat(s->env.fs, log.ptr, &stat, NULL) != FM_OK) return FM_NOT_FOUND;
     return path_def(s, name, path, out, err);
+}
+
+static int by_name(const void *a, const void *b) { return fm_str_cmp(*(const fm_str *)a, *(const fm_str *)b); }
+
+fm_status fm_warehouse_names(fm_session *s, fm_arena *arena, fm_str **out, int32_t *n, fm_error *err)
+{
+    fm_str folder = fm_options_get(&s->settings, "floodmark.warehouse", FM_STR("spark-warehouse")), root;
+    fm_dir_entry *entries;
+    fm_file_stat stat;
+    size_t found = 0;
+
+    *n = 0;
+    FM_TRY(fm_fs_absolute(s->env.fs, folder.len ? folder : FM_STR("spark-warehouse"), arena, &root, err));
+    if (fm_fs_list(s->env.fs, root.ptr, arena, &entries, &found, NULL) != FM_OK) found = 0; /* no table was made yet */
+    *out = fm_arena_array(arena, fm_str, found);
+    if (!*out) return fm_no_memory(arena, err);
+    for (size_t i = 0; i < found; i++) {
+        fm_str log = fm_arena_printf(arena, "%s/%s/_delta_log", root.ptr, entries[i].name.ptr);
+        if (!log.ptr) return fm_no_memory(arena, err);
+        if (entries[i].stat.is_dir && fm_fs_stat(s->env.fs, log.ptr, &stat, NULL) == FM_OK) (*out)[(*n)++] = entries[i].name;
+    }
+    if (*n) qsort(*out, (size_t)*n, sizeof **out, by_name);
+    return FM_OK;
 }
 
 /* ---- Tables by name --------------------------------------------------------------------------------------------------- */

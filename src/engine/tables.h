@@ -8,6 +8,8 @@
 #include "engine/session_impl.h"
 #include "table/delta/delta_snapshot.h"
 
+/* Names of the warehouse's tables, [*n] in arena, sorted. */
+fm_status fm_warehouse_names(fm_session *s, fm_arena *arena, fm_str **out, int32_t *n, fm_error *err);
 /* A table of the warehouse, by name. FM_NOT_FOUND. *out lives as long as the session. */
 fm_status fm_warehouse_find(fm_session *s, fm_str name, const fm_table_def **out, fm_error *err);
 /* Where a table without a LOCATION lies, in the session's arena. FM_INVALID: a name that is no name of a folder. */
@@ -33,6 +35,7 @@ fm_status fm_session_create_delta(fm_session *s, const fm_plan *p, fm_result *r,
 fm_status fm_column_fields(const fm_type *type, const fm_column_def *columns, fm_arena *arena, fm_delta_field **out, fm_error *err);
 fm_status fm_session_insert(fm_session *s, const fm_plan *p, fm_result *r, fm_error *err);
 fm_status fm_session_change(fm_session *s, const fm_plan *p, fm_result *r, fm_error *err); /* UPDATE, DELETE, MERGE */
+fm_status fm_session_alter(fm_session *s, const fm_plan *p, fm_error *err);
 fm_status fm_session_maintain(fm_session *s, const fm_plan *p, fm_result *r, fm_error *err);
 
 /* A result of one row of numbers. */

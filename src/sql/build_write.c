@@ -192,7 +192,9 @@ fm_plan *fm_build_maintain(fm_parse *p, const fm_token *at, const char *what, fm
     if (!node) return NULL;
     node->what = fm_str_c(what);
     if (options) node->options = *options;
-    return where ? fm_build_with_expr(p, node, where) : node;
+    if (!where) return node;
+    if (!fm_options_set(p->arena, &node->options, FM_STR("where"), fm_build_text_of(p, where))) fm_parse_no_memory(p);
+    return fm_build_with_expr(p, node, where);
 }
 
 /* ---- ALTER TABLE ------------------------------------------------------------------------------------------------------ */

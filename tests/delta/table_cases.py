@@ -163,3 +163,134 @@ def case_insert_refusals(world):
         done = script(world, create, text, ok=False)
         assert f"[{condition}]" in done.stderr, (text, done.stderr)
         assert world.delta("wh/t").version() == len(infos(world, "t")) - 1 and rows(world, "t") == []
+
+
+def case_alter_columns(world):
+    script(world, "CREATE TABLE t (id INT, v DOUBLE) USING delta", "INSERT INTO t VALUES (1, 1.5)", "ALTER TABLE t ADD COLUMNS (w STRING COMMENT 'hey', x INT FIRST)",
+           "ALTER TABLE t ADD COLUMN q STRUCT<a: INT> AFTER id", "INSERT INTO t VALUES (9, 2, named_struct('a', 3), 2.5, 'w')")
+    assert [f.name for f in world.delta("wh/t").schema().fields] == ["x", "id", "q", "v", "w"]
+    assert rows(world, "t") == [{"id": 1, "v": 1.5}, {"id": 2, "q": {"a": 3}, "v": 2.5, "w": "w", "x": 9}]
+    columns = json.loads(infos(world, "t")[2]["operationParameters"]["columns"])
+    assert columns == [{"column": {"name": "w", "type": "string", "nullable": True, "metadata": {"comment": "hey"}}},
+                       {"column": {"name": "x", "type": "integer", "nullable": True, "metadata": {}}, "position": "FIRST"}], columns
+    for condition, text in [
+        ("FIELD_ALREADY_EXISTS", "ALTER TABLE t ADD COLUMN ID INT"), ("DELTA_OPERATION_NOT_ALLOWED", "ALTER TABLE t ADD COLUMN y INT NOT NULL"),
+        ("WRONG_COLUMN_DEFAULTS_FOR_DELTA_ALTER_TABLE_ADD_COLUMN_NOT_SUPPORTED", "ALTER TABLE t ADD COLUMN y INT DEFAULT 1"), ("FIELD_NOT_FOUND", "ALTER TABLE t ADD COLUMN y INT AFTER nosuch"),
+        ("DELTA_UNSUPPORTED_RENAME_COLUMN", "ALTER TABLE t RENAME COLUMN id TO i"), ("DELTA_UNSUPPORTED_DROP_COLUMN", "ALTER TABLE t DROP COLUMN v"),
+    ]:
+        done = script(world, text, ok=False)
+        assert f"[{condition}]" in done.stderr, (text, done.stderr)
+
+
+def case_alter_under_column_mapping(world):
+    script(world, "CREATE TABLE t (id INT, v DOUBLE, p STRING) USING delta PARTITIONED BY (p)", "INSERT INTO t VALUES (1, 1.5, 'a'), (2, 2.5, NULL)",
+           "ALTER TABLE t SET TBLPROPERTIES ('delta.columnMapping.mode' = 'name')", "ALTER TABLE t RENAME COLUMN v TO `a new, name`", "ALTER TABLE t RENAME COLUMN p TO part",
+           "ALTER TABLE t ADD COLUMN v STRING", "INSERT INTO t VALUES (3, 3.5, 'b', 'text')")
+    assert world.our_rows("wh/t") == [{"a new, name": 1.5, "id": 1, "part": "a"}, {"a new, name": 2.5, "id": 2}, {"a new, name": 3.5, "id": 3, "part": "b", "v": "text"}]
+    script(world, "ALTER TABLE t DROP COLUMNS (`a new, name`)", "UPDATE t SET v = 'new' WHERE part = 'a'")
+    assert world.our_rows("wh/t") == [{"id": 1, "part": "a", "v": "new"}, {"id": 2}, {"id": 3, "part": "b", "v": "text"}]
+    import duckdb
+    theirs = duckdb.sql(f"SELECT id, part, v FROM delta_scan('{world.path('wh/t')}') ORDER BY id").fetchall() if duckdb_reads_delta() else None
+    assert theirs in (None, [(1, "a", "new"), (2, None, None), (3, "b", "text")]), theirs
+
+
+def duckdb_reads_delta():
+    import duckdb
+    try:
+        duckdb.sql("LOAD delta")
+        return True
+    except Exception:
+        return False  # the extension is not in the package
+
+
+def case_constraints_and_properties(world):
+    script(world, "CREATE TABLE t (id INT, v DOUBLE) USING delta TBLPROPERTIES ('foo' = 'bar')", "INSERT INTO t VALUES (1, 1.5)", "ALTER TABLE t ADD CONSTRAINT Pos CHECK (v > 0 AND id < 100)",
+           "ALTER TABLE t SET TBLPROPERTIES ('delta.enableDeletionVectors' = 'true', 'other' = 'x')", "ALTER TABLE t UNSET TBLPROPERTIES ('foo')")
+    for condition, text in [
+        ("DELTA_VIOLATE_CONSTRAINT_WITH_VALUES", "INSERT INTO t VALUES (2, -1)"), ("DELTA_VIOLATE_CONSTRAINT_WITH_VALUES", "UPDATE t SET id = 200"),
+        ("DELTA_VIOLATE_CONSTRAINT_WITH_VALUES", "MERGE INTO t USING (SELECT 7 AS id) s ON t.id = s.id WHEN NOT MATCHED THEN INSERT *"),
+        ("DELTA_CONSTRAINT_ALREADY_EXISTS", "ALTER TABLE t ADD CONSTRAINT pos CHECK (v > 0)"), ("DELTA_NEW_CHECK_CONSTRAINT_VIOLATION", "ALTER TABLE t ADD CONSTRAINT big CHECK (v > 10)"),
+        ("DELTA_CONSTRAINT_DOES_NOT_EXIST", "ALTER TABLE t DROP CONSTRAINT nosuch"), ("DELTA_NON_BOOLEAN_CHECK_CONSTRAINT", "ALTER TABLE t ADD CONSTRAINT n CHECK (v + 1)"),
+        ("DELTA_UNKNOWN_CONFIGURATION", "ALTER TABLE t SET TBLPROPERTIES ('delta.nosuch' = '1')"), ("DELTA_INVALID_PROPERTY_VALUE", "ALTER TABLE t SET TBLPROPERTIES ('delta.appendOnly' = 'maybe')"),
+    ]:
+        # A row without v violates it, too: a check that is null is not true.
+        done = script(world, *(["SET spark.databricks.delta.schema.autoMerge.enabled = true"] if "MERGE" in text else []), text, ok=False)
+        assert f"[{condition}]" in done.stderr, (text, done.stderr)
+    metadata = world.delta("wh/t").metadata()
+    assert metadata.configuration == {"delta.constraints.pos": "v > 0 AND id < 100", "delta.enableDeletionVectors": "true", "other": "x"}, metadata.configuration
+    script(world, "ALTER TABLE t DROP CONSTRAINT pos", "ALTER TABLE t DROP CONSTRAINT IF EXISTS pos", "INSERT INTO t VALUES (2, -1)",
+           "ALTER TABLE t SET TBLPROPERTIES ('delta.appendOnly' = 'true')")
+    done = script(world, "DELETE FROM t WHERE id = 1", ok=False)
+    assert "[DELTA_CANNOT_MODIFY_APPEND_ONLY]" in done.stderr, done.stderr
+    assert world.our_rows("wh/t") == [{"id": 1, "v": 1.5}, {"id": 2, "v": -1.0}]
+
+
+def case_optimize(world):
+    many = [f"INSERT INTO t VALUES ({i}, '{'ab'[i % 2]}')" for i in range(6)]
+    script(world, "CREATE TABLE t (id INT, p STRING) USING delta PARTITIONED BY (p) TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')", *many, "INSERT INTO t VALUES (6, NULL), (7, NULL)",
+           "DELETE FROM t WHERE id = 6")
+    before = world.our_rows("wh/t")
+    result = world.sql("OPTIMIZE t WHERE p = 'a'", floodmark__warehouse=world.path("wh"))
+    assert (result[0]["metrics"]["numFilesAdded"], result[0]["metrics"]["numFilesRemoved"], result[0]["metrics"]["partitionsOptimized"]) == (1, 3, 1), result
+    result = world.sql("OPTIMIZE t", floodmark__warehouse=world.path("wh"))  # those of b, and the one with a deletion vector
+    assert (result[0]["metrics"]["numFilesAdded"], result[0]["metrics"]["numFilesRemoved"]) == (2, 4), result
+    assert world.our_rows("wh/t") == before
+    version = world.delta("wh/t").version()
+    script(world, "OPTIMIZE t")
+    assert world.delta("wh/t").version() == version, "nothing to pack, and yet a commit"
+    last = infos(world, "t")[-1]
+    assert last["operation"] == "OPTIMIZE" and last["isolationLevel"] == "SnapshotIsolation" and last["operationMetrics"]["numDeletionVectorsRemoved"] == "1", last
+    removes = [json.loads(line) for line in open(sorted(glob.glob(world.path("wh/t/_delta_log/*.json")))[-1]) if '"remove"' in line]
+    assert removes and not any(r["remove"]["dataChange"] for r in removes)
+    for condition, text in [("DELTA_NON_PARTITION_COLUMN_REFERENCE", "OPTIMIZE t WHERE id = 1"), ("FLOODMARK_ZORDER", "OPTIMIZE t ZORDER BY (id)")]:
+        assert f"[{condition}]" in script(world, text, ok=False).stderr
+
+
+def case_vacuum_and_restore(world):
+    import os
+    script(world, "CREATE TABLE t (id INT) USING delta", "INSERT INTO t VALUES (1)", "INSERT INTO t VALUES (2)", "UPDATE t SET id = 20 WHERE id = 2", "DELETE FROM t WHERE id = 1")
+    stray = world.write("wh/t/stray.parquet", "nothing names this")
+    world.write("wh/t/_kept/x.parquet", "hidden folders are not data")
+    wh = {"floodmark__warehouse": world.path("wh")}
+    assert world.sql("RESTORE TABLE t TO VERSION AS OF 2", **wh) == [{"table_size_after_restore": r["table_size_after_restore"], "num_of_files_after_restore": 2, "num_removed_files": 1,
+                                                                      "num_restored_files": 2, "removed_files_size": r["removed_files_size"], "restored_files_size": r["restored_files_size"]}
+                                                                     for r in [infos_restore(world)]]
+    assert rows(world, "t") == [{"id": 1}, {"id": 2}]
+    assert world.sql("VACUUM t DRY RUN", **wh) == []
+    done = script(world, "VACUUM t RETAIN 0 HOURS", ok=False)
+    assert "[DELTA_VACUUM_RETENTION_PERIOD_TOO_SHORT]" in done.stderr and os.path.exists(stray), done.stderr
+    off = {"spark__databricks__delta__retentionDurationCheck__enabled": "false", **wh}
+    gone = [r["path"] for r in world.sql("VACUUM t RETAIN 0 HOURS DRY RUN", **off)]
+    assert len(gone) == 2 and f"file:{stray}" in gone and os.path.exists(stray), gone
+    assert world.sql("VACUUM t RETAIN 0 HOURS", **off) == [{"path": "file:" + world.path("wh/t")}]
+    assert not os.path.exists(stray) and os.path.exists(world.path("wh/t/_kept/x.parquet"))
+    assert rows(world, "t") == [{"id": 1}, {"id": 2}]
+    assert [i["operation"] for i in infos(world, "t")][-2:] == ["VACUUM START", "VACUUM END"]
+    for condition, text in [("DELTA_CANNOT_RESTORE_MISSING_FILES", "RESTORE TABLE t TO VERSION AS OF 3"), ("DELTA_CANNOT_RESTORE_TABLE_VERSION", "RESTORE TABLE t TO VERSION AS OF 99")]:
+        assert f"[{condition}]" in script(world, text, ok=False).stderr
+
+
+def infos_restore(world):
+    """What the commit of a RESTORE says, under the names of its result."""
+    names = {"table_size_after_restore": "tableSizeAfterRestore", "removed_files_size": "removedFilesSize", "restored_files_size": "restoredFilesSize"}
+    metrics = infos(world, "t")[-1]["operationMetrics"]
+    return {k: int(metrics[v]) for k, v in names.items()}
+
+
+def case_describe(world):
+    wh = {"floodmark__warehouse": world.path("wh")}
+    script(world, "CREATE TABLE t (id INT, p STRING) USING delta PARTITIONED BY (p) COMMENT 'c' TBLPROPERTIES ('k' = 'v')",
+           "SET spark.databricks.delta.commitInfo.userMetadata = mine", "INSERT INTO t VALUES (1, 'a')")
+    history = world.sql("DESCRIBE HISTORY t", **wh)
+    assert [(h["version"], h["operation"]) for h in history] == [(1, "WRITE"), (0, "CREATE TABLE")] and history[0]["userMetadata"] == "mine", history
+    assert history[0]["operationParameters"] == {"mode": "Append", "partitionBy": "[]"} and history[0]["operationMetrics"]["numOutputRows"] == "1"
+    assert len(world.sql("DESCRIBE HISTORY t LIMIT 1", **wh)) == 1
+    detail = world.sql(f"DESCRIBE DETAIL '{world.path('wh/t')}'")[0]
+    assert detail["partitionColumns"] == ["p"] and detail["numFiles"] == 1 and detail["properties"] == {"k": "v"} and detail["description"] == "c", detail
+    assert detail["minWriterVersion"] == 2 and detail["tableFeatures"] == ["appendOnly", "invariants"], detail
+    assert {"key": "k", "value": "v"} in world.sql("SHOW TBLPROPERTIES t", **wh)
+    assert [t["name"] for t in world.sql("SHOW TABLES", **wh)] == ["t"]
+    by_time = history[1]["timestamp"]
+    assert world.sql(f"SELECT count(*) AS n FROM t TIMESTAMP AS OF '{by_time}'", **wh) == [{"n": 0}]
+    assert f"[DELTA_TIMESTAMP_GREATER_THAN_COMMIT]" in world.run("sql", "SELECT * FROM t TIMESTAMP AS OF '2999-01-01'", ok=False, **wh).stderr
+    assert f"[DELTA_VERSION_NOT_FOUND]" in world.run("sql", "SELECT * FROM t VERSION AS OF 7", ok=False, **wh).stderr

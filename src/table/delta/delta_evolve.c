@@ -118,7 +118,25 @@ static fm_status find_partition_columns(const fm_type *type, const fm_str *asked
 typedef struct mapper {
     fm_arena *arena;
     int64_t next_id;
+    bool own_names; /* a field's physical name is its own */
 } mapper;
+
+static fm_status map_field(mapper *m, fm_str name, fm_delta_field *f, fm_error *err)
+{
+    fm_str rest = {f->metadata.ptr + 1, f->metadata.len - 1}; /* behind its brace */
+    char uuid[FM_UUID_TEXT_SIZE];
+    fm_strbuf text = {0};
+
+    fm_uuid(uuid);
+    fm_strbuf_printf(&text, "{\"delta.columnMapping.id\":%" PRId64 ",\"delta.columnMapping.physicalName\":", ++m->next_id);
+    if (m->own_names) fm_strbuf_add_json(&text, name);
+    else fm_strbuf_printf(&text, "\"col-%s\"", uuid);
+    if (rest.len > 1) fm_strbuf_add_char(&text, ',');
+    fm_strbuf_add(&text, rest);
+    f->metadata = fm_strbuf_ok(&text) ? fm_arena_str(m->arena, fm_strbuf_str(&text)) : (fm_str){0};
+    fm_strbuf_fini(&text);
+    return f->metadata.ptr ? FM_OK : fm_no_memory(m->arena, err);
+}
 
 static fm_status map_fields(mapper *m, const fm_type *type, const fm_delta_field *old, fm_delta_field **out, fm_error *err)
 {
@@ -129,12 +147,7 @@ static fm_status map_fields(mapper *m, const fm_type *type, const fm_delta_field
         made[i] = old ? old[i] : (fm_delta_field){.metadata = FM_STR("{}"), .id = FM_PARQUET_NO_ID};
         if (made[i].metadata.len == 0) made[i].metadata = FM_STR("{}");
         if (type->id == FM_TYPE_STRUCT && (!old || old[i].id == FM_PARQUET_NO_ID)) {
-            char uuid[FM_UUID_TEXT_SIZE];
-            fm_str rest = {made[i].metadata.ptr + 1, made[i].metadata.len - 1}; /* behind its brace */
-            fm_uuid(uuid);
-            made[i].metadata = fm_arena_printf(m->arena, "{\"delta.columnMapping.id\":%" PRId64 ",\"delta.columnMapping.physicalName\":\"col-%s\"%s%.*s",
-                                               ++m->next_id, uuid, rest.len > 1 ? "," : "", (int)rest.len, rest.ptr);
-            if (!made[i].metadata.ptr) return fm_no_memory(m->arena, err);
+            FM_TRY(map_field(m, type->fields[i].name, &made[i], err));
         }
         FM_TRY(map_fields(m, type->fields[i].type, old ? old[i].children : NULL, &made[i].children, err));
     }
@@ -143,7 +156,7 @@ static fm_status map_fields(mapper *m, const fm_type *type, const fm_delta_field
 }
 
 /* Sets schema and partition columns of m, which has its configuration; with column mapping new fields are mapped. */
-static fm_status set_schema(fm_arena *arena, fm_delta_metadata *m, const fm_type *type, const fm_delta_field *fields, fm_error *err)
+static fm_status set_schema(fm_arena *arena, fm_delta_metadata *m, const fm_type *type, const fm_delta_field *fields, bool own_names, fm_error *err)
 {
     fm_strbuf text = {0};
     bool mapped = !fm_str_eq_ci(fm_delta_map_get(&m->configuration, "delta.columnMapping.mode", FM_STR("none")), FM_STR("none"));
@@ -151,7 +164,7 @@ static fm_status set_schema(fm_arena *arena, fm_delta_metadata *m, const fm_type
     FM_TRY(check_names(type, mapped, err));
     for (int32_t i = 0; i < type->n_fields; i++) FM_TRY(check_types(type->fields[i].type, type->fields[i].name, err));
     if (mapped) {
-        mapper map = {arena, fm_delta_property_i64(m, "delta.columnMapping.maxColumnId", 0)};
+        mapper map = {arena, fm_delta_property_i64(m, "delta.columnMapping.maxColumnId", 0), own_names};
         fm_delta_field *made;
         FM_TRY(map_fields(&map, type, fields, &made, err));
         fields = made;
@@ -194,7 +207,7 @@ static fm_status make_table(const fm_delta_snapshot *s, const fm_delta_wish *wis
     if (wish->properties) FM_TRY(fm_delta_properties_set(arena, wish->properties, m, p, err));
     FM_TRY(find_partition_columns(type, wish->partition_by, wish->n_partition_by, arena, &m->partition_columns, err));
     m->n_partition_columns = wish->n_partition_by;
-    FM_TRY(set_schema(arena, m, type, wish->fields, err));
+    FM_TRY(set_schema(arena, m, type, wish->fields, false, err));
     FM_TRY(fm_delta_features_for(arena, type, &m->configuration, p, err));
     FM_TRY(features_of_fields(arena, wish, p, err));
     out->metadata = m;
@@ -336,9 +349,9 @@ static fm_status new_metadata(const fm_delta_snapshot *s, fm_arena *arena, fm_de
     return FM_OK;
 }
 
-fm_status fm_delta_set_columns(fm_arena *arena, fm_delta_metadata *m, const fm_type *type, const fm_delta_field *fields, fm_error *err)
+fm_status fm_delta_set_columns(fm_arena *arena, fm_delta_metadata *m, const fm_type *type, const fm_delta_field *fields, bool own_names, fm_error *err)
 {
-    return set_schema(arena, m, type, fields, err);
+    return set_schema(arena, m, type, fields, own_names, err);
 }
 
 static fm_status evolve_table(const fm_delta_snapshot *s, const fm_delta_wish *wish, fm_arena *arena, fm_delta_plan *out, fm_error *err)
@@ -355,14 +368,14 @@ static fm_status evolve_table(const fm_delta_snapshot *s, const fm_delta_wish *w
         if (!type) return fm_no_memory(arena, err);
         FM_TRY(find_partition_columns(type, wish->partition_by, wish->n_partition_by, arena, &metadata->partition_columns, err));
         metadata->n_partition_columns = wish->n_partition_by;
-        FM_TRY(set_schema(arena, metadata, type, wish->fields, err));
+        FM_TRY(set_schema(arena, metadata, type, wish->fields, false, err));
     } else {
         FM_TRY(check_partitioning(s, wish, err));
         FM_TRY(check_names(wish->rows, true, err));
         FM_TRY(merge_struct(&m, s->schema->type, s->schema->fields, wish->rows, &type, &fields, err));
         if (!m.changed) return FM_OK;
         FM_TRY(new_metadata(s, arena, &metadata, &protocol, err));
-        FM_TRY(set_schema(arena, metadata, type, fields, err));
+        FM_TRY(set_schema(arena, metadata, type, fields, false, err));
     }
     FM_TRY(fm_delta_features_for(arena, type, &metadata->configuration, protocol, err));
     out->metadata = metadata;

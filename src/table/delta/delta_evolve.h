@@ -38,7 +38,8 @@ fm_status fm_delta_plan_write(const fm_delta_snapshot *s, const fm_delta_wish *w
  * configuration ask for are added. */
 fm_status fm_delta_features_for(fm_arena *arena, const fm_type *schema, const fm_delta_map *configuration, fm_delta_protocol *p, fm_error *err);
 
-/* Sets the columns of m, which has its configuration; fields that have no id yet get one under column mapping. errors as above. */
-fm_status fm_delta_set_columns(fm_arena *arena, fm_delta_metadata *m, const fm_type *type, const fm_delta_field *fields, fm_error *err);
+/* Sets the columns of m, which has its configuration. Under column mapping fields that have no id yet get one, and a physical name:
+ * own_names: the name they have, for columns that stand in files already. errors as above. */
+fm_status fm_delta_set_columns(fm_arena *arena, fm_delta_metadata *m, const fm_type *type, const fm_delta_field *fields, bool own_names, fm_error *err);
 
 #endif
