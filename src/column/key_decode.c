@@ -268,9 +268,36 @@ static fm_status read_column(reader *r, const fm_type *type, bool last, bool *fl
     return read_values(r, flags, out) ? FM_OK : corrupt(r->err);
 }
 
+/* One string, the commonest key: inline keys become views by shifting the flag out. False: it is not that easy. */
+static bool read_short_texts(const fm_key *keys, int32_t n, fm_view *views)
+{
+    _Static_assert(FM_VIEW_INLINE == 12, "what is read of a key: twelve bytes behind the flag");
+    uint32_t hard = 0;
+
+    for (int32_t i = 0; i < n; i++) {
+        uint64_t lo = keys[i].u.w.lo, hi = keys[i].u.w.hi, low = lo >> 8 | hi << 56;
+        uint32_t high = (uint32_t)(hi >> 8), len = (uint32_t)keys[i].u.in.tag - 1;
+        hard |= (len > FM_VIEW_INLINE) | ((lo & 0xFF) != 1);
+        views[i].len = len;
+        memcpy(views[i].u.inlined, &low, sizeof low);
+        memcpy(views[i].u.inlined + sizeof low, &high, sizeof high);
+    }
+    return !hard;
+}
+
+static bool read_short_keys(const fm_key *keys, int32_t n, const fm_type *type, fm_arena *arena, fm_vec *out)
+{
+    if (!fm_type_is_view(type)) return false;
+    fm_view *views = fm_arena_buffer(arena, (size_t)n * sizeof *views, false);
+    if (!views || !read_short_texts(keys, n, views)) return false;
+    *out = (fm_vec){.type = type, .len = n, .values = views};
+    return true;
+}
+
 fm_status fm_keys_decode(const fm_key *keys, int32_t n, const fm_type *const *types, int32_t n_columns, fm_arena *arena,
                          fm_vec *out, fm_error *err)
 {
+    if (n_columns == 1 && read_short_keys(keys, n, types[0], arena, out)) return FM_OK;
     reader r = {.keys = keys, .n = n, .at = fm_arena_array(arena, uint32_t, n), .arena = arena, .err = err};
     bool *flags = fm_arena_array(arena, bool, n);
 

@@ -44,6 +44,15 @@ uint32_t fm_chains_find(const fm_chains *c, const fm_key *key);
 void fm_chains_prefetch(const fm_chains *c, const fm_key *key);
 void fm_chains_remove(fm_chains *c, uint32_t chain);
 static inline bool fm_chain_is_live(const fm_chain *chain) { return chain->items != NULL; }
+/* For those who go through many chains: what the chain some places on has, so that it is here by then. */
+static inline void fm_chains_fetch_ahead(const fm_chains *c, uint32_t chain)
+{
+    enum { AHEAD = 3, LINES = 4, LINE_ITEMS = 64 / sizeof(fm_chain_item) };
+
+    if (chain >= c->n || c->n - chain <= AHEAD) return;
+    const fm_chain *later = &c->chains[chain + AHEAD];
+    for (uint32_t i = 0; i < LINES && later->head + i * LINE_ITEMS < later->n; i++) __builtin_prefetch(later->items + later->head + i * LINE_ITEMS);
+}
 /* Puts an item at a place between head and n; false: out of memory. */
 bool fm_chain_insert(fm_chains *c, fm_chain *chain, uint32_t at, fm_chain_item item, char *value);
 int64_t fm_chains_memory(const fm_chains *c);

@@ -410,6 +410,7 @@ static void pop_chains(fm_slices *s, int64_t last_closed)
     for (uint32_t i = 0; i < s->chains.n; i++) {
         fm_chain *c = &s->chains.chains[i];
         uint32_t head = c->head;
+        fm_chains_fetch_ahead(&s->chains, i);
         if (!fm_chain_is_live(c)) continue;
         while (c->head < c->n && s->slices[c->items[c->head].slice].last <= last_closed) c->head++;
         s->items -= c->head - head;

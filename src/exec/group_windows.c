@@ -353,6 +353,7 @@ fm_status fm_walk_chain(fm_walk *k, uint32_t chain, fm_error *err)
 fm_status fm_walk_all(fm_walk *k, fm_error *err)
 {
     for (uint32_t i = 0; i < k->s->chains.n; i++) {
+        fm_chains_fetch_ahead(&k->s->chains, i);
         if (fm_chain_is_live(&k->s->chains.chains[i])) FM_TRY(fm_walk_chain(k, i, err));
     }
     return FM_OK;
