@@ -17,7 +17,7 @@ enum {
     FM_SQL_TEXT_SIZE_MAX = 16 << 20, /* bytes of one job file */
     FM_WINDOWS_OF_ROW_MAX = 1000000, /* windows that overlap: each is a row of the result */
     FM_SCHEMA_FIELDS_MAX = 10000,   /* columns of one relation */
-    FM_BLOCK_SIZE = 1 << 19,        /* bytes read at once: measured best; the rest of the second-level cache is for state */
+    FM_BLOCK_SIZE = 1 << 18,        /* bytes read at once: measured best; the rest of the second-level cache is for state */
     FM_BLOCK_PADDING = 64,          /* readable zero bytes behind every input block, for SIMD */
     FM_ROW_SIZE_MAX = 1 << 29,      /* bytes of one input line */
     FM_LOG_ENTRY_SIZE_MAX = 64 << 20, /* bytes of one entry of an offset, commit or source log */

@@ -23,9 +23,17 @@
 
 enum {
     OUT_ROWS = 2048,
-    AHEAD = 16, /* entries fetched ahead of their merge */
-    MERGES = 1024
+    MERGES = 1024,
+    FOUND_MAX = 1024, /* entries of a chain that are found and fetched while the chain before is walked: the first ones */
+    AHEAD = 16        /* others are fetched some items ahead of their merge */
 };
+
+/* A chain whose turn comes. */
+typedef struct turn {
+    const fm_chain *chain; /* NULL: none */
+    uint32_t n_found;
+    char *found[FOUND_MAX]; /* values of items [head, head + n_found) */
+} turn;
 
 struct fm_walk {
     fm_slices *s;
@@ -37,7 +45,10 @@ struct fm_walk {
     size_t value_size;
     uint32_t items_max;          /* entries that a window can hold per key */
 
+    turn turns[2], *waiting;     /* one is walked, the other waits for what was fetched */
+
     /* The chain under way. */
+    const turn *turn;
     const fm_chain *chain;
     uint32_t low, high;          /* items of the window before: [low, high) */
     uint32_t next;               /* the item that the window before has for its sake: those before it have nothing more to give */
@@ -77,6 +88,7 @@ fm_status fm_walk_new(fm_slices *s, int64_t last, bool touched_only, fm_arena *a
     k->value_size = k->spec->value_size ? k->spec->value_size : 8;
     int64_t slices = (w->duration_us / w->slide_us + 1) * (w->duration_us % w->slide_us ? 2 : 1) + 1;
     k->items_max = slices > UINT32_MAX / 2 ? UINT32_MAX / 2 : (uint32_t)slices;
+    k->waiting = &k->turns[0];
     k->results = malloc(OUT_ROWS * k->value_size);
     return k->results ? FM_OK : fm_no_memory(NULL, err);
 }
@@ -145,11 +157,37 @@ static fm_status copy(fm_walk *k, char *dst, char *src, fm_error *err)
     return merge(k, dst, src, err);
 }
 
-static const fm_slice *slice_at(const fm_walk *k, uint32_t item) { return &k->s->slices[k->chain->items[item].slice]; }
+static const fm_slice *slice_of(const fm_walk *k, const fm_chain *c, uint32_t item) { return &k->s->slices[c->items[item].slice]; }
+static const fm_slice *slice_at(const fm_walk *k, uint32_t item) { return slice_of(k, k->chain, item); }
 
-static char *value_of(const fm_walk *k, uint32_t item)
+static char *find_value(const fm_walk *k, const fm_chain *c, uint32_t item)
 {
-    return fm_state_value_at(k->s->part->state, slice_at(k, item)->bucket, k->chain->items[item].entry);
+    return fm_state_value_at(k->s->part->state, slice_of(k, c, item)->bucket, c->items[item].entry);
+}
+
+static inline char *value_of(const fm_walk *k, uint32_t item)
+{
+    uint32_t i = item - k->chain->head;
+
+    return i < k->turn->n_found ? k->turn->found[i] : find_value(k, k->chain, item);
+}
+
+/* For items that come soon. */
+static inline void fetch_value(const fm_walk *k, uint32_t item)
+{
+    if (item - k->chain->head >= k->turn->n_found) __builtin_prefetch(find_value(k, k->chain, item));
+}
+
+/* Finds and fetches what the windows that are due have. */
+static void take_turn(const fm_walk *k, turn *t, const fm_chain *c)
+{
+    t->chain = c;
+    t->n_found = 0;
+    for (uint32_t i = c->head; i < c->n && t->n_found < FOUND_MAX && slice_of(k, c, i)->first <= k->last; i++) {
+        char *value = find_value(k, c, i);
+        __builtin_prefetch(value);
+        t->found[t->n_found++] = value;
+    }
 }
 
 static char *suffix_of(const fm_walk *k, uint32_t item) { return k->suffixes + (size_t)(item % k->room) * k->value_size; }
@@ -197,7 +235,7 @@ static fm_status make_front(fm_walk *k, fm_error *err)
     drop_stacks(k);
     k->made_from = k->made_to = k->bar = k->high;
     for (uint32_t i = k->high; i-- > k->low;) {
-        if (i - k->low >= AHEAD) __builtin_prefetch(value_of(k, i - AHEAD));
+        if (i - k->low >= AHEAD) fetch_value(k, i - AHEAD);
         k->made_from = i;
         FM_TRY(copy(k, suffix_of(k, i), value_of(k, i), err));
         if (i + 1 < k->high) FM_TRY(merge(k, suffix_of(k, i), suffix_of(k, i + 1), err));
@@ -226,7 +264,7 @@ static fm_status go_to(fm_walk *k, int64_t window, fm_error *err)
     while (slice_at(k, k->low)->last < window) k->low++; /* there is one that does not end before: the next */
     if (k->high < k->low) k->high = k->low;
     while (k->high < n && slice_at(k, k->high)->first <= window) {
-        if (n - k->high > AHEAD) __builtin_prefetch(value_of(k, k->high + AHEAD));
+        if (n - k->high > AHEAD) fetch_value(k, k->high + AHEAD);
         k->high++;
     }
     return k->bar <= k->low ? make_front(k, err) : add_to_back(k, before, err);
@@ -339,15 +377,27 @@ static fm_status walk(fm_walk *k, fm_error *err)
     return run_merges(k, err);
 }
 
-fm_status fm_walk_chain(fm_walk *k, uint32_t chain, fm_error *err)
+static fm_status walk_waiting(fm_walk *k, fm_error *err)
 {
-    k->chain = &k->s->chains.chains[chain];
+    k->turn = k->waiting;
+    k->chain = k->turn->chain;
+    if (!k->chain) return FM_OK;
     k->low = k->high = k->next = k->bar = k->made_from = k->made_to = k->chain->head;
     FM_TRY(make_room(k, err));
     fm_status st = walk(k, err);
     k->n_merges = 0;
     drop_stacks(k);
     return st;
+}
+
+fm_status fm_walk_chain(fm_walk *k, uint32_t chain, fm_error *err)
+{
+    turn *next = k->waiting == &k->turns[0] ? &k->turns[1] : &k->turns[0];
+
+    take_turn(k, next, &k->s->chains.chains[chain]);
+    FM_TRY(walk_waiting(k, err));
+    k->waiting = next;
+    return FM_OK;
 }
 
 fm_status fm_walk_all(fm_walk *k, fm_error *err)
@@ -359,4 +409,8 @@ fm_status fm_walk_all(fm_walk *k, fm_error *err)
     return FM_OK;
 }
 
-fm_status fm_walk_end(fm_walk *k, fm_error *err) { return give_out(k, k->emitted == 0, false, err); }
+fm_status fm_walk_end(fm_walk *k, fm_error *err)
+{
+    FM_TRY(walk_waiting(k, err));
+    return give_out(k, k->emitted == 0, false, err);
+}
