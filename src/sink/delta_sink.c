@@ -16,7 +16,9 @@
 #include "base/time_text.h"
 #include "sink/delta_upsert.h"
 #include "sink/sinks.h"
+#include "table/delta/delta_compact.h"
 
+enum { GATHERED_SIZE_MAX = 64 << 20 }; /* bytes in memory that rows of one writer wait in */
 enum { REPLANS_MAX = 10 }; /* changes of the table's metadata that one micro-batch lives through */
 
 static const char *const delta_options[] = {"path", "mergeSchema", "overwriteSchema", "mergeKeys", "txnAppId", "userMetadata", NULL};
@@ -142,19 +144,27 @@ static void end_writers(fm_delta_sink *s, bool remove_files)
         fm_arena_free(w->scratch);
         *w = (fm_delta_sink_writer){0};
     }
+    if (s->gathered && remove_files) fm_delta_writer_abort(s->gathered);
+    fm_delta_writer_free(s->gathered);
+    s->gathered = NULL;
     s->n_writers = 0;
 }
 
-static fm_status begin_writer(fm_delta_sink *s, fm_delta_sink_writer *w, int32_t index, fm_error *err)
+static fm_status open_files(const fm_delta_sink *s, int32_t index, fm_delta_writer **out, fm_error *err)
 {
     fm_delta_target target = {.log = &s->log, .schema = s->plan.schema, .metadata = s->plan.written};
 
+    return fm_delta_writer_new(&target, index, out, err);
+}
+
+static fm_status begin_writer(fm_delta_sink *s, fm_delta_sink_writer *w, int32_t index, bool gathers, fm_error *err)
+{
     *w = (fm_delta_sink_writer){.base.sink = &s->base, .arena = fm_arena_new(0), .scratch = fm_arena_new(0)};
     if (!w->arena || !w->scratch) return fm_no_memory(NULL, err);
     FM_TRY(fm_delta_shape_new(&s->env, &s->plan, s->rows, w->arena, &w->shape, err));
     w->rows.schema = s->plan.schema->type;
-    if (s->mode == FM_MODE_UPDATE) return FM_OK;
-    return fm_delta_writer_new(&target, index, &w->files, err);
+    w->gathers = gathers;
+    return s->mode == FM_MODE_UPDATE || gathers ? FM_OK : open_files(s, index, &w->files, err);
 }
 
 static fm_status delta_begin(fm_sink *sink, int64_t batch_id, int32_t writers, bool *skip, fm_error *err)
@@ -169,9 +179,10 @@ static fm_status delta_begin(fm_sink *sink, int64_t batch_id, int32_t writers, b
     /* The run that committed may have died before the name was durable; once we say that it is there, it must be. */
     if (*skip) return fm_fs_sync_dir(s->log.fs, s->log.dir.ptr, err);
     FM_TRY(fm_delta_sink_plan(s, err));
+    bool gathers = writers > 1 && s->mode != FM_MODE_UPDATE && fm_delta_optimizes_writes(s->plan.written, s->env.session);
     for (int32_t i = 0; i < writers; i++) {
         s->n_writers = i + 1;
-        FM_TRY(begin_writer(s, &s->writers[i], i, err));
+        FM_TRY(begin_writer(s, &s->writers[i], i, gathers, err));
     }
     return FM_OK;
 }
@@ -185,6 +196,25 @@ static fm_status delta_writer_open(fm_sink *sink, int32_t index, fm_sink_writer 
     return FM_OK;
 }
 
+/* Rows that waited go to files. */
+static fm_status write_gathered(fm_delta_sink_writer *w, fm_delta_writer *to, fm_error *err)
+{
+    for (int32_t i = 0; i < w->rows.n; i++) FM_TRY(fm_delta_writer_write(to, w->rows.batches[i], err));
+    fm_row_list_fini(&w->rows);
+    return FM_OK;
+}
+
+static fm_status gather(fm_delta_sink_writer *w, const fm_batch *rows, fm_error *err)
+{
+    const fm_delta_sink *s = (const fm_delta_sink *)w->base.sink;
+
+    FM_TRY(fm_row_list_add(&w->rows, rows, INT64_MAX, err));
+    if (fm_arena_used(w->rows.arena) < GATHERED_SIZE_MAX) return FM_OK;
+    w->gathers = false; /* enough for files of its own */
+    FM_TRY(open_files(s, (int32_t)(w - s->writers), &w->files, err));
+    return write_gathered(w, w->files, err);
+}
+
 static fm_status delta_write(fm_sink_writer *writer, const fm_batch *batch, fm_error *err)
 {
     fm_delta_sink_writer *w = (fm_delta_sink_writer *)writer;
@@ -193,6 +223,7 @@ static fm_status delta_write(fm_sink_writer *writer, const fm_batch *batch, fm_e
     if (batch->rows == 0) return FM_OK;
     fm_arena_reset(w->scratch);
     FM_TRY(fm_delta_shape_run(w->shape, batch, w->scratch, &shaped, err));
+    if (w->gathers) return gather(w, shaped, err);
     if (!w->files) return fm_row_list_add(&w->rows, shaped, INT64_MAX, err);
     return fm_delta_writer_write(w->files, shaped, err);
 }
@@ -206,23 +237,39 @@ static fm_status delta_writer_close(fm_sink_writer *writer, fm_error *err)
     return w->files ? fm_delta_writer_finish(w->files, &files, &n, err) : FM_OK;
 }
 
+/* What waited in all writers goes to files together: one for each partition. */
+static fm_status write_all_gathered(fm_delta_sink *s, fm_error *err)
+{
+    for (int32_t i = 0; i < s->n_writers; i++) {
+        if (!s->writers[i].gathers || s->writers[i].rows.n == 0) continue;
+        if (!s->gathered) FM_TRY(open_files(s, s->n_writers, &s->gathered, err));
+        FM_TRY(write_gathered(&s->writers[i], s->gathered, err));
+    }
+    return FM_OK;
+}
+
 fm_status fm_delta_sink_files(fm_delta_sink *s, fm_arena *arena, fm_delta_file **out, int32_t *n, int64_t *rows, fm_error *err)
 {
     const fm_delta_file *files;
     int32_t total = 0, one;
 
     *rows = 0;
-    for (int32_t i = 0; i < s->n_writers; i++) {
-        FM_TRY(fm_delta_writer_finish(s->writers[i].files, &files, &one, err));
+    *n = 0;
+    FM_TRY(write_all_gathered(s, err));
+    for (int32_t i = 0; i <= s->n_writers; i++) {
+        fm_delta_writer *w = i < s->n_writers ? s->writers[i].files : s->gathered;
+        if (!w) continue;
+        FM_TRY(fm_delta_writer_finish(w, &files, &one, err));
         total += one;
     }
-    *n = 0;
     *out = fm_arena_array(arena, fm_delta_file, total);
     if (!*out) return fm_no_memory(arena, err);
-    for (int32_t i = 0; i < s->n_writers; i++) {
-        FM_TRY(fm_delta_writer_finish(s->writers[i].files, &files, &one, err));
+    for (int32_t i = 0; i <= s->n_writers; i++) {
+        fm_delta_writer *w = i < s->n_writers ? s->writers[i].files : s->gathered;
+        if (!w) continue;
+        FM_TRY(fm_delta_writer_finish(w, &files, &one, err));
         for (int32_t k = 0; k < one; k++) (*out)[(*n)++] = files[k];
-        *rows += fm_delta_writer_rows(s->writers[i].files);
+        *rows += fm_delta_writer_rows(w);
     }
     return FM_OK;
 }
@@ -335,6 +382,9 @@ static fm_status delta_commit(fm_sink *sink, int64_t batch_id, int64_t *rows, fm
     if (st != FM_OK) return fm_context(err, st, "committing batch %" PRId64 " to the Delta table '%s'", batch_id, s->log.root.ptr);
     end_writers(s, false);
     fm_delta_maintain(s->snapshot);
+    int64_t version = s->snapshot->version;
+    fm_delta_auto_compact(s->snapshot, s->env.session, s->env.conf->zone);
+    if (s->snapshot->version > version) fm_delta_maintain(s->snapshot);
     return FM_OK;
 }
 

@@ -10,7 +10,8 @@
 typedef struct fm_delta_sink_writer {
     fm_sink_writer base;
     fm_delta_writer *files;     /* append, complete: rows go straight to files; NULL: none was made */
-    fm_row_list rows;           /* update: rows wait for the merge */
+    fm_row_list rows;           /* update: rows wait for the merge; optimized writes: for those of the other writers */
+    bool gathers;               /* append, complete: rows wait, until they are many */
     fm_delta_shape *shape;
     fm_arena *arena, *scratch;  /* the micro-batch; one write */
 } fm_delta_sink_writer;
@@ -32,6 +33,7 @@ typedef struct fm_delta_sink {
     fm_delta_plan plan;
     fm_delta_sink_writer *writers; /* [FM_SINK_WRITERS_MAX] */
     int32_t n_writers;
+    fm_delta_writer *gathered;  /* optimized writes: the rows that waited; or NULL */
     bool uncertain;             /* a commit may be there: its files must stay */
 } fm_delta_sink;
 
