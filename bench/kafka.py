@@ -74,7 +74,7 @@ def one_by_one(build, broker, folder, n=200):
     """Milliseconds from sending one message to its row on the console."""
     took = []
     with Job(build, broker, folder, "console", "truncate 'false',") as job:
-        for i in range(n):
+        for i in range(n + 1):
             start = time.time()
             job.send(b"m%d\n" % i)
             for line in job.job.stdout:
@@ -82,7 +82,7 @@ def one_by_one(build, broker, folder, n=200):
                     break
             took.append((time.time() - start) * 1000)
             time.sleep(0.013)
-    return sorted(took)
+    return sorted(took[1:])  # before the first the sender looks for its broker
 
 
 def at_rate(build, broker, folder, rate=10_000, seconds=6, warm_s=2):
