@@ -31,4 +31,8 @@ fm_status fm_options_duration(const fm_options *options, const char *key, int64_
 fm_status fm_options_check(const fm_options *options, const char *what,
                            const char *const *const *known_lists, int n_lists, fm_error *err);
 
+/* An option of the engine's own ('true'): the column of corrupt records holds why the record is bad, in one line, and in the lines
+ * behind it the record. */
+#define FM_BAD_REASON_OPTION "floodmark.badReason"
+
 #endif

@@ -1,10 +1,11 @@
 /* exec/exec.c: a query ready to run: its tree, its sink, what it tells of a micro-batch. */
 #include "base/limits.h"
 #include "base/time_text.h"
+#include "exec/bad_rows.h"
 #include "exec/exec_impl.h"
 #include "os/thread.h"
 
-enum { STATEFUL_MAX = 64, LATE_SINKS_MAX = 64, WATERMARKS_MAX = 64 };
+enum { STATEFUL_MAX = 64, LATE_SINKS_MAX = 64, BAD_SINKS_MAX = 64, BAD_ROWS_MAX = 64 * FM_WORKERS_MAX, WATERMARKS_MAX = 64 };
 
 /* Where the rows of one worker leave. */
 typedef struct fm_way_out {
@@ -27,6 +28,10 @@ struct fm_exec {
     int32_t n_watermarks;
     fm_late_sink *late_sinks[LATE_SINKS_MAX];
     int32_t n_late_sinks;
+    fm_bad_sink *bad_sinks[BAD_SINKS_MAX];
+    int32_t n_bad_sinks;
+    fm_op **bad_rows;                   /* [n_bad_rows] operators, of all workers */
+    int32_t n_bad_rows;
     fm_sink *sink;
     fm_sink_writer *writers[FM_WORKERS_MAX]; /* while a micro-batch writes */
     const fm_type *sink_schema;
@@ -55,6 +60,32 @@ fm_status fm_exec_add_late_sink(fm_exec *exec, fm_late_sink *late, fm_error *err
 {
     if (exec->n_late_sinks == LATE_SINKS_MAX) return fm_fail(err, FM_LIMIT, "FLOODMARK_TOO_MANY_OPERATORS", "A query can have %d sinks of late rows.", LATE_SINKS_MAX);
     exec->late_sinks[exec->n_late_sinks++] = late;
+    return FM_OK;
+}
+
+fm_bad_sink *fm_exec_bad_sink(const fm_exec *exec, int32_t number)
+{
+    for (int32_t i = 0; i < exec->n_bad_sinks; i++)
+        if (fm_bad_sink_number(exec->bad_sinks[i]) == number) return exec->bad_sinks[i];
+    return NULL;
+}
+
+fm_status fm_exec_add_bad_sink(fm_exec *exec, fm_bad_sink *sink, fm_error *err)
+{
+    if (exec->n_bad_sinks == BAD_SINKS_MAX) {
+        fm_bad_sink_close(sink);
+        return fm_fail(err, FM_LIMIT, "FLOODMARK_TOO_MANY_OPERATORS", "A query can have %d sinks of bad rows.", BAD_SINKS_MAX);
+    }
+    exec->bad_sinks[exec->n_bad_sinks++] = sink;
+    return FM_OK;
+}
+
+fm_status fm_exec_add_bad_rows(fm_exec *exec, fm_op *op, fm_error *err)
+{
+    if (!exec->bad_rows) exec->bad_rows = fm_arena_array(exec->arena, fm_op *, BAD_ROWS_MAX);
+    if (!exec->bad_rows) return fm_no_memory(exec->arena, err);
+    if (exec->n_bad_rows == BAD_ROWS_MAX) return fm_fail(err, FM_LIMIT, "FLOODMARK_TOO_MANY_OPERATORS", "A query has too many places where BAD_ROWS applies.");
+    exec->bad_rows[exec->n_bad_rows++] = op;
     return FM_OK;
 }
 
@@ -171,6 +202,7 @@ void fm_exec_close(fm_exec *exec)
     fm_forest_close(&exec->forest);
     fm_crew_free(exec->crew);
     for (int32_t i = 0; i < exec->n_late_sinks; i++) fm_late_sink_close(exec->late_sinks[i]);
+    for (int32_t i = 0; i < exec->n_bad_sinks; i++) fm_bad_sink_close(exec->bad_sinks[i]);
     if (exec->sink) exec->sink->type->close(exec->sink);
     fm_arena_free(exec->arena);
 }
@@ -209,6 +241,7 @@ bool fm_exec_wants_batch(const fm_exec *exec, int64_t global_us)
 static fm_status run_forest(fm_exec *exec, const fm_op_batch *mb, const fm_exec_input *input, fm_error *err)
 {
     for (int32_t i = 0; i < exec->n_late_sinks; i++) fm_late_sink_begin(exec->late_sinks[i]);
+    for (int32_t i = 0; i < exec->n_bad_sinks; i++) fm_bad_sink_begin(exec->bad_sinks[i]);
     return fm_forest_run(&exec->forest, mb, input, err);
 }
 
@@ -277,6 +310,7 @@ static fm_status commit_sink(fm_exec *exec, int64_t batch_id, fm_exec_result *re
         FM_TRY(fm_late_sink_commit(exec->late_sinks[i], batch_id, &late, err));
         result->late_rows_kept += late;
     }
+    for (int32_t i = 0; i < exec->n_bad_sinks; i++) FM_TRY(fm_bad_sink_commit(exec->bad_sinks[i], batch_id, err));
     return result->sink_skipped ? FM_OK : exec->sink->type->commit(exec->sink, batch_id, rows, err);
 }
 
@@ -328,6 +362,7 @@ static fm_status run_into_sink(fm_exec *exec, const fm_op_batch *mb, const fm_ex
         close_writers(exec, NULL);
         type->abort(exec->sink, batch_id);
     }
+    for (int32_t i = 0; st != FM_OK && i < exec->n_bad_sinks; i++) fm_bad_sink_abort(exec->bad_sinks[i], batch_id);
     result->output_rows = type->counts_rows ? rows : -1;
     return st;
 }
@@ -357,6 +392,7 @@ static fm_status tell(fm_exec *exec, fm_arena *arena, fm_exec_result *result, fm
             result->bad_rows += leaf->bad;
         }
     }
+    for (int32_t i = 0; i < exec->n_bad_rows; i++) result->bad_rows += fm_op_bad_rows_found(exec->bad_rows[i]);
     for (int32_t i = 0; i < exec->n_watermarks; i++) fm_op_watermark_stats(exec->watermarks[i], &result->event_times[i]);
     for (int32_t i = 0; i < exec->n_stateful; i++) {
         result->operators[i].custom_duplicates = -1;

@@ -11,6 +11,7 @@ typedef struct fm_tree fm_tree;
 typedef struct fm_forest fm_forest;
 typedef struct fm_node fm_node;
 typedef struct fm_late_sink fm_late_sink;
+typedef struct fm_bad_sink fm_bad_sink;
 
 /* One operator in a tree, or a leaf that a source pushes into (op NULL). */
 struct fm_node {
@@ -92,6 +93,7 @@ fm_status fm_tree_eval(fm_tree *tree, const fm_expr *e, const fm_plan *input, fm
 
 /* What a projection, filter, ... is made of: op_*.c. Each sets *out (whose schema is that of plan's output). */
 fm_status fm_op_project_new(fm_tree *tree, const fm_plan *plan, fm_op **out, fm_error *err);
+fm_status fm_op_bad_rows_new(fm_tree *tree, const fm_plan *plan, fm_op **out, fm_error *err);
 fm_status fm_op_sample_new(fm_tree *tree, const fm_plan *plan, fm_op **out, fm_error *err);
 fm_status fm_op_filter_new(fm_tree *tree, const fm_plan *plan, fm_op **out, fm_error *err);
 fm_status fm_op_watermark_new(fm_tree *tree, const fm_plan *plan, fm_op **out, fm_error *err);
@@ -152,5 +154,16 @@ fm_status fm_late_sink_commit(fm_late_sink *late, int64_t batch_id, int64_t *row
 fm_status fm_late_sink_tell(fm_late_sink *late, const fm_zone *zone, fm_arena *arena, fm_late_text *out, int32_t *n, fm_error *err);
 void fm_late_sink_close(fm_late_sink *late);
 fm_status fm_exec_add_late_sink(fm_exec *exec, fm_late_sink *late, fm_error *err);
+
+/* Records that cannot be read: to a sink of their own (exec/bad_rows.h). */
+int32_t fm_bad_sink_number(const fm_bad_sink *s);
+void fm_bad_sink_begin(fm_bad_sink *s);
+/* Makes the records of micro-batch N durable; nothing when there are none. */
+fm_status fm_bad_sink_commit(fm_bad_sink *s, int64_t batch_id, fm_error *err);
+void fm_bad_sink_abort(fm_bad_sink *s, int64_t batch_id);
+void fm_bad_sink_close(fm_bad_sink *s);
+fm_bad_sink *fm_exec_bad_sink(const fm_exec *exec, int32_t number); /* of a hint; NULL: not open */
+fm_status fm_exec_add_bad_sink(fm_exec *exec, fm_bad_sink *sink, fm_error *err);
+fm_status fm_exec_add_bad_rows(fm_exec *exec, fm_op *op, fm_error *err); /* each worker's: they are counted */
 
 #endif

@@ -33,6 +33,7 @@ static const char *operator_name(const fm_plan *p)
     case FM_PLAN_READ: return p->streaming ? "StreamScan" : "Scan";
     case FM_PLAN_DEDUPLICATE: return "StateDeduplicate";
     case FM_PLAN_SAMPLE: return "Sample";
+    case FM_PLAN_BAD_ROWS: return "BadRows";
     default: return "Node";
     }
 }

@@ -241,6 +241,7 @@ static fm_status new_op(fm_tree *tree, const fm_plan *plan, int32_t operator_id,
     case FM_PLAN_SESSION_WINDOW: return unsupported("Session windows", "Use tumbling or sliding windows.", err);
     case FM_PLAN_SET_OP: return unsupported("INTERSECT and EXCEPT", "Write them as LEFT SEMI JOIN and LEFT ANTI JOIN.", err);
     case FM_PLAN_OVER: return unsupported("OVER (...) functions", "Group by the columns instead.", err);
+    case FM_PLAN_BAD_ROWS: return fm_op_bad_rows_new(tree, plan, out, err);
     case FM_PLAN_SAMPLE: return fm_op_sample_new(tree, plan, out, err);
     default: return fm_fail(err, FM_UNSUPPORTED, "FLOODMARK_OPERATOR", "This plan node (%d) cannot be run.", (int)plan->kind);
     }

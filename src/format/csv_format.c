@@ -7,6 +7,7 @@
 #include "format/json_options.h"
 
 const char *const fm_csv_read_options[] = {"sep",
+                                           FM_BAD_REASON_OPTION,
                                            "delimiter",
                                            "header",
                                            "quote",

@@ -6,6 +6,7 @@
 #include "base/time_text.h"
 #include "format/csv_parse.h"
 #include "format/formats.h"
+#include "format/json_convert.h"
 #include "format/json_options.h"
 #include "format/json_slots.h"
 #include "format/lines.h"
@@ -271,11 +272,35 @@ static fm_status fail_fast(csv_reader *r, fm_str record)
         r->block->offset + (int64_t)(record.ptr - r->block->bytes));
 }
 
+/* Which field made a record bad; -1: their number did. */
+static fm_status keep_corrupt(csv_reader *r, fm_str record, int32_t field)
+{
+    fm_json_slot *corrupt = &r->root.children[r->corrupt_at];
+    const fm_csv_field *f = &r->parser.fields[field < 0 ? 0 : field];
+    fm_strbuf why = {0};
+    fm_str text = record;
+
+    if (r->times.corrupt_reason) {
+        if (field < 0) {
+            fm_strbuf_printf(&why, "it has %d field%s where %d were expected", (int)r->parser.n, r->parser.n == 1 ? "" : "s", (int)r->n_fields);
+        } else {
+            fm_strbuf_printf(&why, "the value of field '%.*s' is no ", FM_STR_ARG(r->names[field]));
+            fm_type_sql(r->root.children[r->slot_of[field]].type, &why);
+            if (f->ptr >= record.ptr && f->ptr <= record.ptr + record.len)
+                fm_strbuf_printf(&why, ", at byte %zu of the record", (size_t)(f->ptr - record.ptr));
+        }
+        text = fm_corrupt_text(&why, record, r->arena);
+        if (!text.ptr) return fm_no_memory(r->arena, r->err);
+    }
+    ((fm_view *)corrupt->values)[r->rows] = fm_view_of(text.ptr, text.len);
+    return FM_OK;
+}
+
 /* The record that r->parser cut. */
 static fm_status read_record(csv_reader *r, fm_str record)
 {
     bool bad = false;
-    int32_t n = r->parser.n;
+    int32_t n = r->parser.n, bad_field = -1;
 
     for (int32_t i = 0; i < n && i < r->n_fields; i++) {
         const fm_csv_field *field = &r->parser.fields[i];
@@ -286,6 +311,7 @@ static fm_status read_record(csv_reader *r, fm_str record)
             fm_json_slot_null(slot, r->rows);
         } else if (!store_value(r, slot, r->rows, text, field->kind == FM_CSV_TEXT)) {
             fm_json_slot_null(slot, r->rows);
+            if (!bad) bad_field = i;
             bad = true;
         }
     }
@@ -293,11 +319,8 @@ static fm_status read_record(csv_reader *r, fm_str record)
     for (; n < r->n_fields; n++)
         if (r->slot_of[n] >= 0) fm_json_slot_null(&r->root.children[r->slot_of[n]], r->rows);
     if (r->corrupt_at >= 0) {
-        fm_json_slot *corrupt = &r->root.children[r->corrupt_at];
-        if (bad)
-            ((fm_view *)corrupt->values)[r->rows] = fm_view_of(record.ptr, record.len);
-        else
-            fm_json_slot_null(corrupt, r->rows);
+        if (bad) FM_TRY(keep_corrupt(r, record, bad_field));
+        else fm_json_slot_null(&r->root.children[r->corrupt_at], r->rows);
     }
     r->counts->bad += bad;
     if (bad && r->times.mode == FM_BAD_FAILFAST) return fail_fast(r, record);

@@ -35,6 +35,7 @@ static fm_json_outcome bad(fm_json_converter *c, fm_json_cause cause, const fm_t
     if (c->cause != FM_JSON_CAUSE_NONE) return FM_JSON_BAD;
     c->cause = cause;
     c->cause_type = type;
+    c->cause_at = c->scan.value && c->scan.value >= c->scan.start ? (size_t)(c->scan.value - c->scan.start) : 0;
     fm_str name = fm_json_name(&c->scan);
     c->cause_field = name.ptr ? name : (fm_str){"", 0};
     return FM_JSON_BAD;
@@ -593,6 +594,28 @@ const char *fm_json_cause_condition(const fm_json_converter *c)
     if (c->cause == FM_JSON_CAUSE_STRING_NUMBER)
         return "MALFORMED_RECORD_IN_PARSING.CANNOT_PARSE_STRING_AS_DATATYPE";
     return "MALFORMED_RECORD_IN_PARSING.WITHOUT_SUGGESTION";
+}
+
+fm_str fm_corrupt_text(fm_strbuf *reason, fm_str record, fm_arena *arena)
+{
+    for (size_t i = 0; i < reason->len; i++)
+        if (reason->ptr[i] == '\n' || reason->ptr[i] == '\r') reason->ptr[i] = ' '; /* in a field's name */
+    fm_strbuf_add_char(reason, '\n');
+    fm_strbuf_add(reason, record);
+    fm_str text = fm_strbuf_ok(reason) ? fm_arena_str(arena, fm_strbuf_str(reason)) : (fm_str){NULL, 0};
+    fm_strbuf_fini(reason);
+    return text;
+}
+
+fm_str fm_json_corrupt_text(const fm_json_converter *c, fm_str record, fm_arena *arena)
+{
+    fm_strbuf why = {0};
+
+    if (!c->options->corrupt_reason) return record;
+    fm_json_cause_text(c, &why);
+    if (c->cause == FM_JSON_CAUSE_TYPE || c->cause == FM_JSON_CAUSE_STRING_NUMBER)
+        fm_strbuf_printf(&why, ", at byte %zu of the record", c->cause_at);
+    return fm_corrupt_text(&why, record, arena);
 }
 
 void fm_json_cause_text(const fm_json_converter *c, fm_strbuf *out)

@@ -35,6 +35,7 @@ typedef struct fm_json_converter {
     fm_json_cause cause;
     fm_str cause_field; /* name, or empty */
     const fm_type *cause_type;
+    size_t cause_at; /* byte of the record, from 0 */
 } fm_json_converter;
 
 /* options are borrowed for the converter's life. */
@@ -61,5 +62,10 @@ fm_status fm_json_type_check(const fm_type *type, fm_error *err);
 /* The condition and text of the error of FAILFAST. */
 const char *fm_json_cause_condition(const fm_json_converter *c);
 void fm_json_cause_text(const fm_json_converter *c, fm_strbuf *out);
+/* What the column of corrupt records holds: the record, or with FM_BAD_REASON_OPTION the reason and the record, in arena. ptr NULL:
+ * no memory. */
+fm_str fm_json_corrupt_text(const fm_json_converter *c, fm_str record, fm_arena *arena);
+/* The same of any reason, which is made one line. */
+fm_str fm_corrupt_text(fm_strbuf *reason, fm_str record, fm_arena *arena);
 
 #endif

@@ -5,6 +5,7 @@
 
 const char *const fm_json_read_options[] = {"mode",
                                             "columnNameOfCorruptRecord",
+                                            FM_BAD_REASON_OPTION,
                                             "timestampFormat",
                                             "timestampNTZFormat",
                                             "dateFormat",
@@ -189,6 +190,7 @@ fm_status fm_json_options_read(fm_arena *arena, const fm_options *options, const
     o.corrupt_column =
         fm_arena_str(arena, fm_options_get(options, "columnNameOfCorruptRecord", corrupt_column));
     if (!o.corrupt_column.ptr) return fm_no_memory(arena, err);
+    FM_TRY(fm_options_bool(options, FM_BAD_REASON_OPTION, false, &o.corrupt_reason, err));
     o.conf = (fm_session_conf){.ansi = true, .zone = o.zone};
     *out = o;
     return FM_OK;

@@ -17,6 +17,7 @@ typedef struct fm_json_options {
     bool infer_timestamp;
     fm_str line_sep; /* empty: \n, \r\n or \r */
     fm_str corrupt_column;
+    bool corrupt_reason; /* FM_BAD_REASON_OPTION */
     const fm_zone *zone;
     /* NULL: the lenient parser, with a fallback to older forms when *_fallback. */
     const fm_time_format *timestamp_format, *ntz_format, *date_format;

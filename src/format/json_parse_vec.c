@@ -199,6 +199,15 @@ static fm_json_outcome convert_row(parsing *s, fm_json_token t, int32_t row)
     return FM_JSON_BAD;
 }
 
+static fm_status keep_corrupt(parsing *s, fm_str text, int32_t row)
+{
+    fm_str kept = fm_json_corrupt_text(s->c, text, s->arena);
+
+    if (!kept.ptr) return fm_no_memory(s->arena, s->err);
+    ((fm_view *)s->p->corrupt.values)[row] = fm_view_of(kept.ptr, kept.len);
+    return FM_OK;
+}
+
 /* The exact path. text: with its newline, in the block. */
 static fm_status parse_row(parsing *s, fm_str text, int32_t row)
 {
@@ -219,7 +228,7 @@ static fm_status parse_row(parsing *s, fm_str text, int32_t row)
     }
     if (p->corrupt_at >= 0) {
         if (o == FM_JSON_OK) fm_json_slot_null(&p->corrupt, row);
-        else ((fm_view *)p->corrupt.values)[row] = fm_view_of(clean.ptr, clean.len);
+        else FM_TRY(keep_corrupt(s, clean, row));
     }
     p->run.misses++;
     if (!p->run_texts || o != FM_JSON_OK || clean.ptr != text.ptr) return FM_OK;

@@ -205,7 +205,15 @@ static fm_status bad_record(json_reader *r, fm_str record, bool has_row)
     if (!has_row)
         for (int32_t i = 0; i < r->root.n_children; i++)
             fm_json_slot_null(&r->root.children[i], r->rows);
-    return commit(r, record);
+    fm_str kept = r->corrupt_at >= 0 ? fm_json_corrupt_text(&r->converter, record, r->arena) : record;
+    return kept.ptr ? commit(r, kept) : fm_no_memory(r->arena, r->err);
+}
+
+/* A bad record of several rows, as one row that holds nothing but it. */
+static fm_status keep_once(json_reader *r, fm_str record)
+{
+    r->counts->bad--; /* bad_record counts it */
+    return bad_record(r, record, false);
 }
 
 /* The elements of an array at the top, each a row. keep: commits them, as rows of a bad record if
@@ -246,6 +254,7 @@ static fm_status read_array(json_reader *r, fm_str record)
         r->counts->bad++;
         if (r->options.mode == FM_BAD_FAILFAST) return fail_fast(r, record);
         if (r->options.mode == FM_BAD_DROPMALFORMED) return FM_OK;
+        if (r->options.corrupt_reason) return keep_once(r, record);
     }
     fm_json_convert_start(&r->converter, record, r->arena);
     return read_elements(r, record, true, bad, &again);

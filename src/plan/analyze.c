@@ -65,19 +65,22 @@ static fm_status analyze_sample(fm_analyzer *an, const fm_plan *p, fm_plan **out
 static fm_status analyze_hint(fm_analyzer *an, const fm_plan *p, fm_plan **out, fm_error *err)
 {
     fm_lateness lateness = {0};
+    fm_bad_rows bad = {0};
     fm_plan *child;
-    bool known, outside = an->beyond_spark;
+    bool known, of_bad, outside = an->beyond_spark;
 
     FM_TRY(fm_hint_read(an, p, &lateness, &known, err));
+    FM_TRY(fm_bad_rows_hint(an, p, &bad, &of_bad, err));
     an->beyond_spark |= known;
     FM_TRY(fm_analyze_child(an, p, &child, err));
     an->beyond_spark = outside;
     *out = child;
-    if (!known) return FM_OK;
+    if (!known && !of_bad) return FM_OK;
     fm_plan *hint = fm_plan_over(an->arena, FM_PLAN_HINT, child, p->pos);
     if (!hint) return fm_no_memory(an->arena, err);
     hint->name = p->name;
     hint->lateness = lateness;
+    hint->bad_rows = bad;
     *out = hint;
     return fm_plan_finish(an->arena, hint, err);
 }
@@ -155,6 +158,7 @@ fm_status fm_analyze(const fm_analysis *a, const fm_plan *plan, fm_plan **out, f
     int32_t streams = 0;
 
     FM_TRY(fm_analyze_plan(&an, plan, out, err));
+    FM_TRY(fm_apply_bad_rows(&an, *out, out, err));
     FM_TRY(fm_apply_lateness(&an, *out, out, err));
     fm_plan_walk(*out, number_stream, &streams); /* plan order: sources/<i> of the checkpoint */
     return FM_OK;

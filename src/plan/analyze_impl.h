@@ -208,5 +208,17 @@ fm_status fm_analyze_deduplicate(fm_analyzer *an, const fm_plan *plan, fm_plan *
 fm_status fm_hint_read(fm_analyzer *an, const fm_plan *plan, fm_lateness *out, bool *known, fm_error *err);
 /* Hands the hints of a resolved plan to its stateful nodes, takes the HINT nodes out, and makes late rows travel. */
 fm_status fm_apply_lateness(fm_analyzer *an, fm_plan *plan, fm_plan **out, fm_error *err);
+/* Lets the source position of a plan's rows travel up to its top, as a hidden column; id 0: there is none. */
+fm_status fm_carry_position(fm_analyzer *an, fm_plan *plan, fm_plan **out, fm_attr *position, fm_error *err);
+/* FLOODMARK_HINT_ARGUMENTS: the hint `why`. */
+fm_status fm_hint_fail(const fm_plan *hint, const char *why, fm_error *err);
+/* A constant argument as text; names stand for themselves. */
+fm_status fm_hint_text(const fm_plan *hint, int32_t i, const char *why, fm_str *out, fm_error *err);
+
+/* --- bad_rows.c --- */
+/* A HINT BAD_ROWS: what it says. Others leave *known false. */
+fm_status fm_bad_rows_hint(fm_analyzer *an, const fm_plan *plan, fm_bad_rows *out, bool *known, fm_error *err);
+/* Puts BAD_ROWS nodes into a resolved plan where its hints say so. The HINT nodes stay. */
+fm_status fm_apply_bad_rows(fm_analyzer *an, fm_plan *plan, fm_plan **out, fm_error *err);
 
 #endif

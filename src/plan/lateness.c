@@ -22,24 +22,23 @@
 
 /* --- hints ------------------------------------------------------------------------------------------- */
 
-static fm_status fail_hint(const fm_plan *p, const char *why, fm_error *err)
+fm_status fm_hint_fail(const fm_plan *p, const char *why, fm_error *err)
 {
     return fm_fail_at(err, FM_INVALID, "FLOODMARK_HINT_ARGUMENTS", p->pos.line, p->pos.column, "The hint %.*s %s.",
                       FM_STR_ARG(p->name), why);
 }
 
-/* A constant argument as text; names stand for themselves, as in LATE_POLICY(event). */
-static fm_status hint_text(fm_analyzer *an, const fm_plan *p, int32_t i, const char *why, fm_str *out, fm_error *err)
+/* As in LATE_POLICY(event). */
+fm_status fm_hint_text(const fm_plan *p, int32_t i, const char *why, fm_str *out, fm_error *err)
 {
     fm_expr *e = p->exprs[i];
 
-    (void)an;
     if (e->kind == FM_EXPR_NAME && e->n_parts == 1) {
         *out = e->parts[0];
         return FM_OK;
     }
     bool text = e->kind == FM_EXPR_LITERAL && e->type->id == FM_TYPE_STRING && !fm_vec_is_null(&e->value, 0);
-    if (!text && e->kind != FM_EXPR_INTERVAL_TEXT) return fail_hint(p, why, err);
+    if (!text && e->kind != FM_EXPR_INTERVAL_TEXT) return fm_hint_fail(p, why, err);
     *out = fm_vec_str(&e->value, 0);
     return FM_OK;
 }
@@ -51,17 +50,17 @@ static fm_status read_allowed(fm_analyzer *an, const fm_plan *p, fm_lateness *ou
     fm_str text;
     int64_t days_us;
 
-    if (p->n_exprs != 1) return fail_hint(p, why, err);
+    if (p->n_exprs != 1) return fm_hint_fail(p, why, err);
     if (p->exprs[0]->kind == FM_EXPR_LITERAL && p->exprs[0]->type->id == FM_TYPE_INTERVAL_DT &&
         !fm_vec_is_null(&p->exprs[0]->value, 0)) {
         out->allowed_us = fm_vec_i64(&p->exprs[0]->value)[0];
-        return out->allowed_us < 0 ? fail_hint(p, why, err) : FM_OK;
+        return out->allowed_us < 0 ? fm_hint_fail(p, why, err) : FM_OK;
     }
-    FM_TRY(hint_text(an, p, 0, why, &text, err));
+    FM_TRY(fm_hint_text(p, 0, why, &text, err));
     FM_TRY(fm_text_to_interval(text, &x, err));
     if (!fm_mul_i64((int64_t)x.months * 31 + x.days, FM_US_PER_DAY, &days_us) ||
         !fm_add_i64(days_us, x.us, &out->allowed_us) || out->allowed_us < 0) {
-        return fail_hint(p, why, err);
+        return fm_hint_fail(p, why, err);
     }
     return FM_OK;
 }
@@ -72,10 +71,10 @@ static fm_status read_policy(fm_analyzer *an, const fm_plan *p, fm_lateness *out
                               "is below the watermark)";
     fm_str text;
 
-    if (p->n_exprs != 1) return fail_hint(p, why, err);
-    FM_TRY(hint_text(an, p, 0, why, &text, err));
+    if (p->n_exprs != 1) return fm_hint_fail(p, why, err);
+    FM_TRY(fm_hint_text(p, 0, why, &text, err));
     out->by_event = fm_str_eq_ci(text, FM_STR("event"));
-    return out->by_event || fm_str_eq_ci(text, FM_STR("window")) ? FM_OK : fail_hint(p, why, err);
+    return out->by_event || fm_str_eq_ci(text, FM_STR("window")) ? FM_OK : fm_hint_fail(p, why, err);
 }
 
 static fm_status read_late_rows(fm_analyzer *an, const fm_plan *p, fm_lateness *out, fm_error *err)
@@ -83,13 +82,13 @@ static fm_status read_late_rows(fm_analyzer *an, const fm_plan *p, fm_lateness *
     static const char why[] = "takes a format, a path, and pairs of option and value: LATE_ROWS('json', 'late/')";
     fm_str key, value;
 
-    if (p->n_exprs < 2 || p->n_exprs % 2) return fail_hint(p, why, err);
-    FM_TRY(hint_text(an, p, 0, why, &out->late_format, err));
-    FM_TRY(hint_text(an, p, 1, why, &out->late_path, err));
-    if (!out->late_format.len || !out->late_path.len) return fail_hint(p, why, err);
+    if (p->n_exprs < 2 || p->n_exprs % 2) return fm_hint_fail(p, why, err);
+    FM_TRY(fm_hint_text(p, 0, why, &out->late_format, err));
+    FM_TRY(fm_hint_text(p, 1, why, &out->late_path, err));
+    if (!out->late_format.len || !out->late_path.len) return fm_hint_fail(p, why, err);
     for (int32_t i = 2; i < p->n_exprs; i += 2) {
-        FM_TRY(hint_text(an, p, i, why, &key, err));
-        FM_TRY(hint_text(an, p, i + 1, why, &value, err));
+        FM_TRY(fm_hint_text(p, i, why, &key, err));
+        FM_TRY(fm_hint_text(p, i + 1, why, &value, err));
         if (!fm_options_set(an->arena, &out->late_options, key, value)) return fm_no_memory(an->arena, err);
     }
     return FM_OK;
@@ -537,6 +536,8 @@ static fm_status travel(const journey *j, fm_plan *p, fm_plan **out, carried *c,
     case FM_PLAN_JOIN: return through_join(j, p, out, c, err);
     case FM_PLAN_UNION: return through_union(j, p, out, c, err);
     case FM_PLAN_FILTER:
+    case FM_PLAN_HINT:
+    case FM_PLAN_BAD_ROWS:
     case FM_PLAN_SUBQUERY_ALIAS:
     case FM_PLAN_SORT:
     case FM_PLAN_LIMIT:
@@ -575,6 +576,16 @@ static fm_status plumb(fm_analyzer *an, fm_plan *p, fm_plan **out, fm_error *err
     }
     (*out)->late_row_id = c.attrs[ROW].id;
     (*out)->late_time_id = c.attrs[TIME].id;
+    return FM_OK;
+}
+
+fm_status fm_carry_position(fm_analyzer *an, fm_plan *plan, fm_plan **out, fm_attr *position, fm_error *err)
+{
+    journey j = {.an = an, .want_row = true, .of_position = true};
+    carried c = {0};
+
+    FM_TRY(travel(&j, plan, out, &c, err));
+    *position = c.attrs[ROW];
     return FM_OK;
 }
 

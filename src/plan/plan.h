@@ -51,6 +51,10 @@ typedef enum fm_plan_kind {
                                fm_text_to_interval; no interval is null); output = child's + session_window,
                                [time, time + gap). Rows with a null time, a null gap or a gap <= 0 are dropped */
     FM_PLAN_GENERATE,       /* children[0]; exprs[0]: FM_EXPR_GENERATOR; outer; output = child's + generated */
+    FM_PLAN_BAD_ROWS,       /* children[0]; exprs: pairs of a column that was parsed (a STRING that holds the bad record, or a STRUCT with
+                               such a last field: see FM_BAD_REASON_OPTION) and the text it came of (or NULL), then the position (or
+                               NULL): ATTRIBUTEs. Rows that are bad go no further. Output = child's; of STRUCTs, good[k]: the same
+                               without the last field, in the place of the pair's first */
     FM_PLAN_OVER,           /* OVER (...) functions: exists to be refused on streams */
     /* commands: children as said; never below another node */
     FM_PLAN_CREATE_TABLE,   /* name; table def; if_not_exists, or_replace */
@@ -160,6 +164,17 @@ typedef struct fm_lateness {
     fm_options late_options;     /* further arguments: pairs of key and value */
 } fm_lateness;
 
+/* BAD_ROWS('fail'), BAD_ROWS('drop'), BAD_ROWS('json', 'bad/'): what becomes of records that a JSON or CSV source, or from_json or
+ * from_csv over the rows of a source, cannot read as they are declared. The hint holds for all that is below it; of two the nearer. */
+typedef enum fm_bad_action { FM_BAD_ROWS_AS_SPARK, FM_BAD_ROWS_FAIL, FM_BAD_ROWS_DROP, FM_BAD_ROWS_KEEP } fm_bad_action;
+typedef struct fm_bad_rows {
+    fm_bad_action action;
+    fm_str format, path;         /* KEEP */
+    fm_options options;          /* of the sink: further arguments */
+    int32_t number;              /* of the hint in the query, from 1: nodes of one hint share its sink */
+    bool from_kafka, from_files; /* which kinds of sources are below the hint */
+} fm_bad_rows;
+
 typedef struct fm_plan fm_plan;
 
 typedef struct fm_cte {
@@ -237,6 +252,8 @@ struct fm_plan {
     int32_t late_time_id;       /* with late_format or by_event: the child's column (hidden, or the event time itself)
                                    with the event time of each row, TIMESTAMP or TIMESTAMP_NTZ; 0: none below */
     const fm_condition **conditions; /* optimized READ: [n_exprs] what exprs say, on columns of table->schema */
+    fm_bad_rows bad_rows;       /* BAD_ROWS, HINT; READ: all columns are read then */
+    fm_attr *good;              /* BAD_ROWS: [(n_exprs - 1) / 2] see there */
     int32_t position_id;        /* READ: its hidden STRING column "file:line", last in output; 0: not wanted */
     fm_explain_mode explain_mode;
     fm_str what;                /* SHOW, DROP, DESCRIBE: "TABLES", "VIEW", "FUNCTION" */

@@ -188,6 +188,22 @@ static fm_status child_output(fm_arena *arena, fm_plan *p, int32_t more, fm_erro
     return FM_OK;
 }
 
+/* The child's columns; what a STRUCT that was parsed becomes stands in its place. */
+static fm_status bad_rows_output(fm_arena *arena, fm_plan *p, fm_error *err)
+{
+    const fm_plan *child = p->children[0];
+
+    p->n_output = child->n_output;
+    p->output = fm_arena_array(arena, fm_attr, child->n_output);
+    if (!p->output) return fm_no_memory(arena, err);
+    for (int32_t i = 0; i < child->n_output; i++) {
+        p->output[i] = child->output[i];
+        for (int32_t k = 0; k < p->n_exprs / 2; k++)
+            if (p->good[k].id && p->exprs[2 * k]->attr_id == child->output[i].id) p->output[i] = p->good[k];
+    }
+    return FM_OK;
+}
+
 static fm_status list_output(fm_arena *arena, fm_plan *p, fm_error *err)
 {
     const fm_plan *child = p->children[0];
@@ -327,6 +343,7 @@ fm_status fm_plan_finish(fm_arena *arena, fm_plan *p, fm_error *err)
     case FM_PLAN_SESSION_WINDOW: st = window_output(arena, p, err); break;
     case FM_PLAN_SUBQUERY_ALIAS: st = alias_output(arena, p, err); break;
     case FM_PLAN_OVER: st = over_output(arena, p, err); break;
+    case FM_PLAN_BAD_ROWS: st = bad_rows_output(arena, p, err); break;
     default: st = p->n_children ? child_output(arena, p, 0, err) : FM_OK; break;
     }
     if (st == FM_OK && (p->kind == FM_PLAN_AGGREGATE || p->kind == FM_PLAN_DEDUPLICATE)) find_event_time(p);

@@ -110,6 +110,14 @@ static void add_lateness(fm_strbuf *out, const fm_lateness *l)
     }
 }
 
+static void add_bad_rows(const printing *p, const fm_plan *n)
+{
+    const fm_bad_rows *b = &n->bad_rows;
+
+    fm_strbuf_add_c(p->out, b->action == FM_BAD_ROWS_FAIL ? "BadRows fail" : b->action == FM_BAD_ROWS_DROP ? "BadRows drop" : "BadRows to ");
+    if (b->action == FM_BAD_ROWS_KEEP) fm_strbuf_printf(p->out, "%.*s `%.*s`", FM_STR_ARG(b->format), FM_STR_ARG(b->path));
+}
+
 static const char *join_text(fm_join_type type)
 {
     static const char *const names[] = {"Inner", "Cross", "LeftOuter", "RightOuter", "FullOuter", "LeftSemi", "LeftAnti"};
@@ -292,6 +300,7 @@ static void add_node(const printing *p, const fm_plan *n)
     case FM_PLAN_READ: add_read(p, n); break;
     case FM_PLAN_TIME_WINDOW:
     case FM_PLAN_SESSION_WINDOW: add_window(p, n); break;
+    case FM_PLAN_BAD_ROWS: add_bad_rows(p, n); break;
     case FM_PLAN_OVER: add_list(p, "Window", n->exprs, n->n_exprs); break;
     default: add_named(p, command_name(n->kind), n->name); break;
     }

@@ -87,7 +87,8 @@ static fm_status prune_read(fm_optimizer *o, fm_plan *p, const id_set *needed, f
     if (!copy->output) return fm_no_memory(o->arena, err);
     copy->n_output = 0;
     for (int32_t i = 0; i < p->n_output; i++) {
-        if (has(needed, p->output[i].id)) copy->output[copy->n_output++] = p->output[i];
+        bool stays = p->bad_rows.action && p->output[i].id != p->position_id; /* every field tells whether a record is bad */
+        if (stays || has(needed, p->output[i].id)) copy->output[copy->n_output++] = p->output[i];
     }
     if (!has(needed, p->position_id)) copy->position_id = 0;
     *out = copy;

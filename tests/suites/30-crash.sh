@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Exactly once, with real processes: jobs are killed at random moments and started again until they are through. Their rows and
-# late rows must be those of a run that nobody disturbed. FLOODMARK_KILLS: how many times each job is killed (default 24);
+# Exactly once, with real processes: jobs are killed at random moments and started again until they are through. Their rows, late
+# rows and bad rows must be those of a run that nobody disturbed. FLOODMARK_KILLS: how many times each job is killed (default 24);
 # FLOODMARK_SEED: the moments. tests/sim stops jobs at every operation instead, on a simulated file system.
 set -uo pipefail
 program=$(readlink -f "$FLOODMARK_BUILD/floodmark")
@@ -21,7 +21,7 @@ cat >"$dir/tumbling.sql" <<SQL
 $readings
 CREATE STREAMING TABLE energy USING json
 OPTIONS (path '\${out}/rows', outputMode 'append', checkpointLocation '\${out}/checkpoint')
-AS SELECT /*+ LATE_ROWS('json', '\${out}/late') */ window.start AS s, device, sum(kwh) AS kwh, count(*) AS n
+AS SELECT /*+ LATE_ROWS('json', '\${out}/late'), BAD_ROWS('json', '\${out}/bad') */ window.start AS s, device, sum(kwh) AS kwh, count(*) AS n
    $from GROUP BY window(at, '5 minutes'), device;
 SQL
 # Windows that overlap, two workers, files packed and in folders by device.
@@ -30,7 +30,7 @@ SET floodmark.workers = 2;
 $readings
 CREATE STREAMING TABLE energy USING csv PARTITIONED BY (device)
 OPTIONS (path '\${out}/rows', outputMode 'append', checkpointLocation '\${out}/checkpoint', compression 'gzip')
-AS SELECT /*+ LATE_ROWS('json', '\${out}/late') */ device, window.start AS s, round(sum(kwh), 6) AS kwh, count(*) AS n
+AS SELECT /*+ LATE_ROWS('json', '\${out}/late'), BAD_ROWS('json', '\${out}/bad') */ device, window.start AS s, round(sum(kwh), 6) AS kwh, count(*) AS n
    $from GROUP BY window(at, '6 minutes', '1 minute'), device;
 SQL
 # Complete mode: the console shows all of the state after each batch; the last file comes when nobody disturbs any more.
@@ -46,6 +46,8 @@ SQL
 prepare() { # OUT: the input, but for the last file
     mkdir -p "$1/in"
     cp -p examples/demo/in/*.json "$1/in/"
+    local f
+    for f in "$1"/in/*.json; do printf '{"device":"%s","kwh":[]}\nno reading\n' "$(basename "$f")" >>"$f"; done
     mv "$1/in/08.json" "$1/last"
 }
 job() { "$program" run "$dir/$shape.sql" -c "out=$1" -c spark.sql.session.timeZone=UTC --available-now --progress none; }
@@ -56,6 +58,8 @@ rows() {
     sliding) "$program" sql "SELECT s, device, kwh, n FROM read_files('$1/rows', format => 'csv', schema => 's STRING, kwh STRING, n INT, device STRING')" --format json | sort ;;
     complete) sed -n '/^Batch: /h; /^Batch: /!H; ${x;p}' "$1/console" | grep '^|' ;;
     esac
+    [ "$shape" = complete ] ||
+        "$program" sql "SELECT line, text, reason FROM read_files('$1/bad', format => 'json', schema => 'line INT, text STRING, reason STRING')" --format json | sort
     [ "$shape" = complete ] ||
         "$program" sql "SELECT device, at, kwh, late.watermark, late.lateness FROM read_files('$1/late', format => 'json', schema => 'device STRING, at STRING, kwh STRING, late STRUCT<watermark STRING, lateness STRING>')" --format json | sort
 }
