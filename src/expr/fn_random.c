@@ -260,7 +260,7 @@ static fm_status bind_i64(fm_bind *b, fm_error *err)
 /* The worker's number above 33 bits that count its rows of the micro-batch. */
 static fm_status monotonically_increasing_id(fm_call *call, const fm_vec *args, fm_vec *out)
 {
-    drawing *d;
+    drawing *d = NULL;
     (void)args;
     FM_TRY(drawing_of(call, &d, false));
     for (int32_t i = 0; i < out->len; i++) fm_vec_i64_out(out)[i] = ((int64_t)call->partition << 33) + d->rows++;
