@@ -35,7 +35,10 @@ static const char overview[] =
     "passes the end of a window, the window's rows come out, once, and its state is freed. Rows that come\n"
     "later than that are counted as late; LATE_ROWS keeps them:\n"
     "\n"
-    "  SELECT /*+ LATE_ROWS('json', 'late/') */ window.start, ...\n";
+    "  SELECT /*+ LATE_ROWS('json', 'late/') */ window.start, ...\n"
+    "\n"
+    "Records that cannot be read are nulls, as in Spark; BAD_ROWS keeps them, with the reason:\n"
+    "  SELECT /*+ BAD_ROWS('json', 'bad/') */ ...\n";
 
 static const struct {
     const char *command, *text;

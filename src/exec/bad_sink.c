@@ -1,7 +1,8 @@
 /* exec/bad_sink.c: the sink of records that could not be read: BAD_ROWS('json', 'bad/').
  *
  * Its table: where the record came from (topic, partition, offset of Kafka; file, line of files), value BINARY, text STRING (the value
- * as UTF-8), reason STRING. Workers write as they find, so a micro-batch of nothing but bad records needs no memory; the first of them
+ * as UTF-8), reason STRING. In a topic of Kafka, BAD_ROWS('kafka', 'dead-letters', ...), the value is the message's, and the rest stands
+ * in its headers. Workers write as they find, so a micro-batch of nothing but bad records needs no memory; the first of them
  * begins the sink's batch, so that there is none without bad records. It is committed before the main sink under the same id, so that
  * a replay writes each record once. All BAD_ROWS nodes of one hint share it. */
 #include "base/limits.h"
@@ -14,12 +15,22 @@ struct fm_bad_sink {
     int32_t number;         /* of the hint */
     fm_sink *sink;
     const fm_type *schema;
-    bool from_kafka, from_files;
+    bool from_kafka, from_files, to_kafka;
     int32_t workers;
     fm_mutex *mutex;        /* guards what follows, but that each worker has its own writer */
     bool begun, skip;
     fm_sink_writer *writers[FM_WORKERS_MAX];
 };
+
+/* value BINARY, headers ARRAY<STRUCT<key STRING, value BINARY>> */
+static const fm_type *message_type(fm_arena *arena)
+{
+    fm_field header[] = {{FM_STR("key"), fm_type_string(), true}, {FM_STR("value"), fm_type_simple(FM_TYPE_BINARY), true}};
+    const fm_type *one = fm_type_struct(arena, header, 2), *headers = one ? fm_type_list(arena, one, true) : NULL;
+    fm_field fields[] = {{FM_STR("value"), fm_type_simple(FM_TYPE_BINARY), true}, {FM_STR("headers"), headers, true}};
+
+    return headers ? fm_type_struct(arena, fields, 2) : NULL;
+}
 
 static const fm_type *table_type(fm_arena *arena, const fm_bad_rows *b)
 {
@@ -46,13 +57,16 @@ static fm_status open_sink(fm_tree *tree, const fm_bad_rows *b, fm_bad_sink *s, 
     const fm_sink_type *type = fm_sink_lookup(tree->env->sinks, b->format);
     fm_options *options = fm_arena_one(tree->arena, fm_options);
     bool by_name = fm_str_eq_ci(b->format, FM_STR("memory"));
+    fm_str id = tree->query_id;
 
+    if (s->to_kafka && id.len) id = fm_arena_printf(tree->arena, "%.*s-bad-%d", FM_STR_ARG(id), (int)b->number); /* transactions of its own */
+    if (!id.ptr) return fm_no_memory(tree->arena, err);
     if (!options) return fm_no_memory(tree->arena, err);
     if (!type) return fm_fail(err, FM_INVALID, "DATA_SOURCE_NOT_FOUND", "BAD_ROWS names the sink '%.*s', which there is not.", FM_STR_ARG(b->format));
     for (int32_t i = 0; i < b->options.n; i++)
         if (!fm_options_set(tree->arena, options, b->options.items[i].key, b->options.items[i].value)) return fm_no_memory(tree->arena, err);
-    if (!by_name && !fm_options_set(tree->arena, options, FM_STR("path"), b->path)) return fm_no_memory(tree->arena, err);
-    fm_sink_spec spec = {.format = b->format, .query_name = by_name ? b->path : FM_STR("bad"), .query_id = tree->query_id, .options = options, .schema = s->schema, .mode = FM_MODE_APPEND};
+    if (!by_name && !fm_options_set(tree->arena, options, s->to_kafka ? FM_STR("topic") : FM_STR("path"), b->path)) return fm_no_memory(tree->arena, err);
+    fm_sink_spec spec = {.format = b->format, .query_name = by_name ? b->path : FM_STR("bad"), .query_id = id, .options = options, .schema = s->schema, .mode = FM_MODE_APPEND};
     return type->open(tree->env->sinks, &spec, tree->arena, &s->sink, err);
 }
 
@@ -64,8 +78,8 @@ fm_status fm_bad_sink_open(fm_tree *tree, const fm_bad_rows *b, fm_bad_sink **ou
     if (s) return FM_OK;
     *out = s = fm_arena_one(tree->arena, fm_bad_sink);
     if (!s) return fm_no_memory(tree->arena, err);
-    *s = (fm_bad_sink){.number = b->number, .from_kafka = b->from_kafka, .from_files = b->from_files, .workers = tree->forest->n, .mutex = fm_mutex_new()};
-    s->schema = table_type(tree->arena, b);
+    *s = (fm_bad_sink){.number = b->number, .from_kafka = b->from_kafka, .from_files = b->from_files, .to_kafka = fm_str_eq_ci(b->format, FM_STR("kafka")), .workers = tree->forest->n, .mutex = fm_mutex_new()};
+    s->schema = s->to_kafka ? message_type(tree->arena) : table_type(tree->arena, b);
     if (!s->mutex || !s->schema) {
         fm_mutex_free(s->mutex);
         return fm_no_memory(tree->arena, err);
@@ -120,13 +134,37 @@ static void add_file(fm_builder *row, int32_t at, fm_str position)
     fm_builder_null(fm_builder_child(row, at + 1));
 }
 
+static void add_header(fm_builder *headers, const char *name, fm_str value)
+{
+    fm_builder *header = fm_builder_child(headers, 0);
+
+    fm_builder_str(fm_builder_child(header, 0), fm_str_c(name));
+    fm_builder_str(fm_builder_child(header, 1), value);
+    fm_builder_end(header);
+}
+
+static void add_message(fm_builder *row, const fm_bad_record *r)
+{
+    fm_builder *headers = fm_builder_child(row, 1);
+
+    fm_builder_str(fm_builder_child(row, 0), r->bytes);
+    if (r->position.ptr) add_header(headers, "source", r->position);
+    add_header(headers, "reason", r->reason);
+    fm_builder_end(headers);
+    fm_builder_end(row);
+}
+
 fm_builder *fm_bad_sink_builder(const fm_bad_sink *s, fm_arena *arena, int32_t rows) { return fm_builder_new(arena, s->schema, rows); }
 
 fm_status fm_bad_sink_add(const fm_bad_sink *s, fm_builder *row, const fm_bad_record *r, fm_arena *arena, fm_error *err)
 {
     int32_t n = 0;
-    fm_str text = fm_utf8_repair(r->bytes, arena);
 
+    if (s->to_kafka) {
+        add_message(row, r);
+        return FM_OK;
+    }
+    fm_str text = fm_utf8_repair(r->bytes, arena);
     if (!text.ptr) return fm_no_memory(arena, err);
     if (s->from_kafka) {
         add_kafka(row, r->position);

@@ -1,6 +1,7 @@
 """Reading Kafka: choices of partitions, bounds, limits, columns, checkpoints."""
 import json
 import os
+import random
 import time
 
 from kafka_cases import Job, expect, expect_in, wait_for
@@ -216,10 +217,53 @@ def bad_messages(kafka):
         def rows(folder, schema, order):
             return job.rows(f"SELECT * FROM read_files('{job.out}/{folder}', format => 'json', schema => '{schema}') ORDER BY {order}")
         expect(keys(rows("good", "user STRING, n INT", "n"), "user", "n"), [("a", 1), ("c", 3)])
-        expect(keys(rows("bad", "topic STRING, partition INT, offset BIGINT, message STRING", "offset"), "topic", "partition", "offset", "message"),
-               [(topic, 0, 1, "no json"), (topic, 0, 2, '{"user":"b","n":"many"}')])
+        expect(keys(rows("bad", "topic STRING, partition INT, offset BIGINT, value BINARY, text STRING, reason STRING", "offset"),
+                    "topic", "partition", "offset", "text", "reason"),
+               [(topic, 0, 1, "no json", "it is not JSON: a word that is no JSON value, at byte 3 of the record"),
+                (topic, 0, 2, '{"user":"b","n":"many"}', "the value of field 'n' is no INT, at byte 16 of the record")])
         failing = f"SELECT from_json(CAST(value AS STRING), 'user STRING, n INT', map('mode', 'FAILFAST')).n FROM {job.table(subscribe=topic)}"
         expect_in("no json", job.sql(failing, ok=False))
+
+
+PARSED = "SELECT /*+ BAD_ROWS(%s) */ d.n AS o, %s AS v FROM (SELECT from_json(CAST(value AS STRING), 'n INT') AS d FROM STREAM events)"
+
+
+def bad_messages_to_a_topic(kafka):
+    """A dead-letter topic, exactly once with transactions, beside a main sink that has some, too."""
+    topic, dead, out = kafka.topic("bad"), kafka.topic("dead"), kafka.topic("out")
+    with Job(kafka) as job:
+        hint = f"'kafka', '{dead}', 'kafka.bootstrap.servers', '{kafka.broker}', 'transactional', 'true'"
+        select = f"SELECT CAST(o AS STRING) AS value FROM ({PARSED % (hint, 'd.n')})"
+        for i in range(2):
+            kafka.send(topic, [f'{{"n":{i}}}', f"junk {i}"])
+            job.stream(select, sink="kafka", sink_options=f"`kafka.bootstrap.servers` '{kafka.broker}', topic '{out}', transactional 'true', ",
+                       subscribe=topic, startingOffsets="earliest")
+        expect([v for _, _, _, v in kafka.messages(out, committed=True)], ["0", "1"])
+        expect([v for _, _, _, v in kafka.messages(dead, committed=True)], ["junk 0", "junk 1"])
+        headers = job.rows(f"SELECT headers[0].key AS k, CAST(headers[0].value AS STRING) AS v, headers[1].key AS r FROM {job.table(subscribe=dead, includeHeaders='true')}")
+        expect(sorted(keys(headers, "k", "v", "r")), [("source", f"{topic}-0@{o}", "reason") for o in (1, 3)])
+
+
+def bad_messages_killed(kafka):
+    """Each bad message once, however often the job is killed."""
+    topic = kafka.topic("bad", 2)
+    for partition in (0, 1):
+        kafka.send(topic, [f'{{"n":{i}}}' if i % 3 else f"junk {i}" for i in range(600)], partition=partition)
+    moments = random.Random(20261130)
+    with Job(kafka) as job:
+        bad = job.dir + "/bad"
+        select = PARSED % (f"'json', '{bad}'", "'x'")
+        options = {"subscribe": topic, "startingOffsets": "earliest", "maxOffsetsPerTrigger": 40}
+        for _ in range(8):
+            process = job.start(select, **options)
+            time.sleep(0.05 + moments.random() * 0.3)
+            process.kill()
+            process.wait()
+        job.stream(select, **options)
+        got = job.rows(f"SELECT partition AS p, offset AS o, text AS v FROM read_files('{bad}', format => 'json', "
+                       "schema => 'partition INT, offset BIGINT, text STRING') ORDER BY p, o")
+        expect(keys(got, "p", "o", "v"), [(p, i, f"junk {i}") for p in (0, 1) for i in range(0, 600, 3)])
+        expect(sorted(r["o"] for r in job.result()), sorted(2 * [i for i in range(600) if i % 3]))
 
 
 def pattern(kafka):
@@ -300,4 +344,4 @@ def windows_with_workers(kafka):
 
 
 CASES = [batch_columns, read_kafka_function, batch_bounds, batch_times, options_refused, stream_goes_on, stream_limits,
-         stream_default_is_latest, new_partitions, transactions, retention, deleted_topic, bad_messages, pattern, tls_and_scram, broker_restarts, windows_with_workers]
+         stream_default_is_latest, new_partitions, transactions, retention, deleted_topic, bad_messages, bad_messages_to_a_topic, bad_messages_killed, pattern, tls_and_scram, broker_restarts, windows_with_workers]
