@@ -2,8 +2,10 @@
  * rule says them: each row goes to each of its windows, one by one.
  *
  * From seeds: the duration, the slide and the start of the windows, the delay, allowed lateness, the output mode, keys short
- * and long, disorder, how rows are cut into micro-batches, and after which of these the job stops and goes on with another
- * number of workers. Compared are the rows of each micro-batch and the numbers of its progress. */
+ * and long, aggregates that are plain bytes and such that own memory, disorder, how rows are cut into micro-batches, and after
+ * which of these the job stops and goes on with another number of workers. Some seeds have many windows over each row, so that
+ * keys have long chains of slices and results go out in several batches. Compared are the rows of each micro-batch and the
+ * numbers of its progress. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +20,14 @@
 
 #include "engine/job_fixture.h"
 
-enum { SEEDS = 60, GROUPS_MAX = 20000, TEXT_SIZE = 1 << 16, STEP_MS = 250 /* of all times, so that they often stand on an edge */ };
+enum {
+    SEEDS = 60,
+    LONG_SEEDS = 12,
+    GROUPS_MAX = 150000,
+    PLACES = 1 << 15, /* of the model's hash table */
+    TEXT_SIZE = 1 << 17,
+    STEP_MS = 250 /* of all times, so that they often stand on an edge */
+};
 #define BASE_MS INT64_C(1767225600000) /* 2026-01-01 */
 
 typedef enum mode { APPEND, UPDATE, COMPLETE, MODES } mode;
@@ -28,7 +37,7 @@ typedef struct setting {
     mode mode;
     int64_t duration_ms, slide_ms, start_ms, delay_ms, allowed_ms;
     int n_keys, disorder_ms, runs, files_max, rows_max;
-    bool long_keys;
+    bool long_keys, plain; /* plain: states of aggregates are bytes alone */
 } setting;
 
 /* One window of one key, by the rule. */
@@ -36,12 +45,14 @@ typedef struct group {
     int64_t start_ms, key, sum, count, min, max;
     char text_max[24];
     bool live, touched;
+    int next; /* of its place, or of the free ones; -1: none */
 } group;
 
 typedef struct model {
     setting s;
     group groups[GROUPS_MAX];
-    int n_groups;
+    int n_groups, free_group;
+    int places[PLACES];              /* first group of each; -1: none */
     int64_t late_pairs[GROUPS_MAX][2];
     int n_late;
     int64_t watermark_ms, before_ms; /* of the next micro-batch, and of the one before */
@@ -64,6 +75,23 @@ static uint64_t next_random(uint64_t *state)
 
 static int64_t between(uint64_t *state, int64_t low, int64_t high) { return low + (int64_t)(next_random(state) % (uint64_t)(high - low + 1)); }
 
+static setting draw_long_setting(uint64_t *r)
+{
+    setting s = {.mode = (mode)(next_random(r) % MODES), .n_keys = (int)between(r, 1, 12), .long_keys = next_random(r) % 3 == 0};
+
+    s.slide_ms = between(r, 1, 3) * 500;
+    s.duration_ms = s.slide_ms * between(r, 20, 60) + (next_random(r) % 2 ? 250 : 0);
+    s.start_ms = between(r, 0, (s.slide_ms - 1) / 250) * 250;
+    s.delay_ms = between(r, 0, 40) * 500;
+    s.allowed_ms = next_random(r) % 3 ? 0 : between(r, 1, 10) * 1000;
+    s.disorder_ms = (int)between(r, 0, 60) * 1000;
+    s.runs = (int)between(r, 1, 3);
+    s.files_max = 2;
+    s.rows_max = 400;
+    s.plain = next_random(r) % 2;
+    return s;
+}
+
 static setting draw_setting(uint64_t *r)
 {
     setting s = {.mode = (mode)(next_random(r) % MODES), .n_keys = (int)between(r, 1, 6), .long_keys = next_random(r) % 3 == 0};
@@ -77,6 +105,7 @@ static setting draw_setting(uint64_t *r)
     s.runs = (int)between(r, 1, 4);
     s.files_max = (int)between(r, 1, 4);
     s.rows_max = (int)between(r, 1, 40);
+    s.plain = next_random(r) % 2;
     return s;
 }
 
@@ -89,18 +118,33 @@ static int64_t floor_to(int64_t x, int64_t zero, int64_t width)
     return x - (rest < 0 ? rest + width : rest);
 }
 
+static int *place_of(model *m, int64_t start_ms, int64_t key) { return &m->places[((uint64_t)start_ms / STEP_MS * 31 + (uint64_t)key) % PLACES]; }
+
 static group *group_of(model *m, int64_t start_ms, int64_t key)
 {
-    int free_place = m->n_groups;
+    int *place = place_of(m, start_ms, key), i = *place;
 
-    for (int i = 0; i < m->n_groups; i++) {
-        if (m->groups[i].live && m->groups[i].start_ms == start_ms && m->groups[i].key == key) return &m->groups[i];
-        if (!m->groups[i].live && free_place == m->n_groups) free_place = i;
+    for (; i >= 0; i = m->groups[i].next) {
+        if (m->groups[i].start_ms == start_ms && m->groups[i].key == key) return &m->groups[i];
     }
-    assert_true(free_place < GROUPS_MAX);
-    if (free_place == m->n_groups) m->n_groups++;
-    m->groups[free_place] = (group){.start_ms = start_ms, .key = key, .min = INT64_MAX, .max = INT64_MIN, .live = true};
-    return &m->groups[free_place];
+    i = m->free_group;
+    if (i >= 0) m->free_group = m->groups[i].next;
+    else i = m->n_groups++;
+    assert_true(i < GROUPS_MAX);
+    m->groups[i] = (group){.start_ms = start_ms, .key = key, .min = INT64_MAX, .max = INT64_MIN, .live = true, .next = *place};
+    *place = i;
+    return &m->groups[i];
+}
+
+static void forget_group(model *m, group *g)
+{
+    int *at = place_of(m, g->start_ms, g->key), i = (int)(g - m->groups);
+
+    while (*at != i) at = &m->groups[*at].next;
+    *at = g->next;
+    g->live = false;
+    g->next = m->free_group;
+    m->free_group = i;
 }
 
 static void note_late(model *m, int64_t start_ms, int64_t key)
@@ -137,7 +181,8 @@ static void add_row(model *m, int64_t at_ms, int64_t key, int64_t value)
 static void emit(model *m, const group *g)
 {
     assert_true(m->n_rows < GROUPS_MAX);
-    m->rows[m->n_rows++] = (job_row){m->batch_id, {g->start_ms * 1000, g->key, g->sum, g->count, g->min, g->max, strtoll(g->text_max, NULL, 10)}};
+    int64_t high = m->s.plain ? g->max : strtoll(g->text_max, NULL, 10);
+    m->rows[m->n_rows++] = (job_row){m->batch_id, {g->start_ms * 1000, g->key, g->sum, g->count, g->min, high, g->sum}};
 }
 
 /* The input of a micro-batch is over. */
@@ -155,7 +200,7 @@ static void end_batch(model *m)
         state.removed += closes;
         state.total += !closes;
         g->touched = false;
-        g->live = !closes;
+        if (closes) forget_group(m, g);
     }
     m->states[m->n_states++] = state;
     m->before_ms = m->watermark_ms;
@@ -196,17 +241,18 @@ static void make_batch(model *m, job_fixture *f, uint64_t *r, int64_t *now_ms)
 
 static void make_job(const setting *s, char *out, size_t size)
 {
+    static const char plain[] = "max(v) AS high, CAST(sum(CAST(v AS DOUBLE)) AS BIGINT) AS again";
+    static const char owning[] = "CAST(max(CAST(v AS STRING)) AS BIGINT) AS high, aggregate(collect_list(v), 0L, (a, x) -> a + x) AS again";
     char hint[80] = "";
 
     if (s->allowed_ms) snprintf(hint, sizeof hint, "/*+ ALLOWED_LATENESS('%" PRId64 " milliseconds') */", s->allowed_ms);
     snprintf(out, size,
              "CREATE TABLE events (t TIMESTAMP, k STRING, v BIGINT) USING json OPTIONS (path '%%s/in', maxFilesPerTrigger '1');\n"
              "CREATE STREAMING TABLE totals USING capture OPTIONS (checkpointLocation '%%s/ck', outputMode '%s') AS\n"
-             "SELECT %s unix_micros(window.start) AS s, CAST(k AS BIGINT) AS key, sum(v) AS total, count(*) AS n, min(v) AS low, max(v) AS high,\n"
-             "       CAST(max(CAST(v AS STRING)) AS BIGINT) AS text_high\n"
+             "SELECT %s unix_micros(window.start) AS s, CAST(k AS BIGINT) AS key, sum(v) AS total, count(*) AS n, min(v) AS low, %s\n"
              "FROM STREAM events WATERMARK t DELAY OF INTERVAL '%" PRId64 "' MILLISECONDS\n"
              "GROUP BY window(t, '%" PRId64 " milliseconds', '%" PRId64 " milliseconds', '%" PRId64 " milliseconds'), k;\n",
-             mode_names[s->mode], hint, s->delay_ms, s->duration_ms, s->slide_ms, s->start_ms);
+             mode_names[s->mode], hint, s->plain ? plain : owning, s->delay_ms, s->duration_ms, s->slide_ms, s->start_ms);
 }
 
 static void compare(const model *m, job_fixture *f, uint64_t seed, int run, int workers)
@@ -231,7 +277,7 @@ static void compare(const model *m, job_fixture *f, uint64_t seed, int run, int 
     }
 }
 
-static void check_seed(model *m, uint64_t seed)
+static void check_seed(model *m, uint64_t seed, bool is_long)
 {
     static const int worker_counts[] = {1, 3, 2, 4};
     uint64_t r = seed;
@@ -239,7 +285,10 @@ static void check_seed(model *m, uint64_t seed)
     char job[2048];
     job_fixture f;
 
-    *m = (model){.s = draw_setting(&r), .max_ms = -1};
+    memset(m, 0, sizeof *m);
+    memset(m->places, 0xFF, sizeof m->places);
+    m->s = is_long ? draw_long_setting(&r) : draw_setting(&r);
+    m->max_ms = m->free_group = -1;
     make_job(&m->s, job, sizeof job);
     job_fixture_init(&f);
     for (int run = 0; run < m->s.runs; run++) {
@@ -256,20 +305,22 @@ static void check_seed(model *m, uint64_t seed)
     job_fixture_fini(&f);
 }
 
-static void test_windows_by_the_rule(void **state)
+static void check_seeds(uint64_t seeds, bool is_long)
 {
     const char *one = getenv("FLOODMARK_SEED");
     model *m = malloc(sizeof *m);
 
-    (void)state;
     assert_non_null(m);
-    if (one) check_seed(m, strtoull(one, NULL, 10));
-    else for (uint64_t seed = 1; seed <= SEEDS; seed++) check_seed(m, seed);
+    if (one) check_seed(m, strtoull(one, NULL, 10), is_long);
+    else for (uint64_t seed = 1; seed <= seeds; seed++) check_seed(m, seed, is_long);
     free(m);
 }
 
+static void test_windows_by_the_rule(void **state) { check_seeds(SEEDS, false); }
+static void test_many_windows_over_each_row(void **state) { check_seeds(LONG_SEEDS, true); }
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_windows_by_the_rule)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_windows_by_the_rule), cmocka_unit_test(test_many_windows_over_each_row)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
