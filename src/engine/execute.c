@@ -1,5 +1,5 @@
 /* engine/execute.c: statements that start no stream. */
-#include "engine/tables.h"
+#include "engine/insert_plain.h"
 
 /* The last part of a name; "default.t" is t. Deeper names have no catalog to be in. */
 static fm_status single_name(const fm_plan *p, fm_str *out, fm_error *err)
@@ -39,16 +39,31 @@ static fm_status run_batch(fm_session *s, const fm_plan *plan, fm_result *r, fm_
     return st;
 }
 
+/* Rule: Spark: the partition columns of a table of files stand behind the others. */
+static fm_status partitions_last(fm_session *s, fm_table_def *def, fm_error *err)
+{
+    int32_t n = 0;
+
+    if (!def->schema || !def->n_partition_by) return FM_OK;
+    fm_field *fields = fm_arena_array(s->arena, fm_field, def->schema->n_fields);
+    if (!fields) return fm_no_memory(s->arena, err);
+    for (int last = 0; last < 2; last++) {
+        for (int32_t i = 0; i < def->schema->n_fields; i++) {
+            bool partition = false;
+            for (int32_t k = 0; k < def->n_partition_by; k++) partition |= fm_str_eq_ci(def->partition_by[k], def->schema->fields[i].name);
+            if (partition == last) fields[n++] = def->schema->fields[i];
+        }
+    }
+    def->schema = fm_type_struct(s->arena, fields, n);
+    return def->schema ? FM_OK : fm_no_memory(s->arena, err);
+}
+
 static fm_status create_table(fm_session *s, const fm_plan *p, fm_result *r, fm_error *err)
 {
     fm_table_def def = *p->table;
     const fm_source_type *type = fm_source_lookup(&s->source_env, def.format);
 
     if (fm_str_eq(def.format, FM_STR("delta"))) return fm_session_create_delta(s, p, r, err);
-    if (p->n_children) {
-        return fm_fail_at(err, FM_UNSUPPORTED, "FLOODMARK_CREATE_TABLE_AS", p->pos.line, p->pos.column,
-                          "CREATE TABLE ... AS is for Delta tables: write USING delta. CREATE STREAMING TABLE ... AS writes a stream, CREATE VIEW ... AS names a query.");
-    }
     FM_TRY(single_name(p, &def.name, err));
     if (p->if_not_exists && fm_session_find(s, def.name)) return FM_OK;
     if (!type) {
@@ -61,14 +76,24 @@ static fm_status create_table(fm_session *s, const fm_plan *p, fm_result *r, fm_
                           "There is no data source '%.*s'.%s", FM_STR_ARG(def.format),
                           fm_str_did_you_mean(def.format, names, n < 64 ? n : 64, hint));
     }
+    FM_TRY(partitions_last(s, &def, err));
+    FM_TRY(fm_session_place_table(s, &def, err));
+    if (p->n_children) FM_TRY(fm_session_create_plain_as(s, p, &def, r, err));
     /* What can be said now is said now: options, and a schema that is fixed. An inferred one waits for its use, so that
      * a table may be declared before its files are there. */
     if (!def.schema && (!type->can_batch || type->fixed_schema)) {
         FM_TRY(type->schema(&s->source_env, &def, true, s->arena, &def.schema, err));
     } else if (def.schema) {
         const fm_type *checked;
-        FM_TRY(type->schema(&s->source_env, &def, type->can_stream, s->arena, &checked, err));
-        def.schema = checked;
+        fm_error why = FM_ERROR_INIT;
+        fm_status st = type->schema(&s->source_env, &def, type->can_stream, s->arena, &checked, &why);
+        /* A folder that is not there yet may be made by an INSERT; who reads it before is told. */
+        bool is_missing = st == FM_NOT_FOUND && strcmp(why.condition, "PATH_NOT_FOUND") == 0;
+        if (st != FM_OK && !is_missing) {
+            if (err) *err = why;
+            return st;
+        }
+        if (!is_missing) def.schema = checked;
     }
     return fm_session_add_table(s, &def, false, p->or_replace, err);
 }

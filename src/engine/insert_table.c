@@ -3,6 +3,7 @@
 
 #include "base/time_text.h"
 #include "engine/change_plan.h"
+#include "engine/insert_plain.h"
 #include "expr/cast.h"
 #include "sql/sql.h"
 
@@ -317,21 +318,20 @@ static fm_status put_defaults(statement *st, const fm_plan **query, fm_error *er
 }
 
 /* SELECT *, <fixed values of PARTITION> FROM (query) */
-static fm_status add_fixed(statement *st, const fm_plan **query, fm_error *err)
+fm_status fm_insert_fixed(const fm_plan *p, fm_arena *arena, const fm_plan **query, fm_error *err)
 {
-    fm_arena *arena = st->c->arena;
-    const fm_merge_clause *parts = st->p->n_clauses ? &st->p->clauses[0] : NULL;
+    const fm_merge_clause *parts = p->n_clauses ? &p->clauses[0] : NULL;
     int32_t n = 0;
 
     if (!parts) return FM_OK;
-    fm_plan *project = fm_plan_new(arena, FM_PLAN_PROJECT, st->p->pos);
-    fm_expr **list = fm_arena_array(arena, fm_expr *, parts->n + 1), *star = fm_expr_new(arena, FM_EXPR_STAR, st->p->pos);
+    fm_plan *project = fm_plan_new(arena, FM_PLAN_PROJECT, p->pos);
+    fm_expr **list = fm_arena_array(arena, fm_expr *, parts->n + 1), *star = fm_expr_new(arena, FM_EXPR_STAR, p->pos);
     fm_plan **children = fm_arena_array(arena, fm_plan *, 1);
     if (!project || !list || !star || !children) return fm_no_memory(arena, err);
     list[n++] = star;
     for (int32_t i = 0; i < parts->n; i++) {
         if (!parts->values[i]) continue;
-        fm_expr *alias = fm_expr_new(arena, FM_EXPR_ALIAS, st->p->pos);
+        fm_expr *alias = fm_expr_new(arena, FM_EXPR_ALIAS, p->pos);
         if (alias) alias->args = fm_arena_array(arena, fm_expr *, 1);
         if (!alias || !alias->args) return fm_no_memory(arena, err);
         alias->args[0] = parts->values[i];
@@ -407,7 +407,7 @@ static fm_status run(statement *st, fm_error *err)
     FM_TRY(choose_mode(st, err));
     FM_TRY(choose_names(st, err));
     FM_TRY(put_defaults(st, &st->in.query, err));
-    FM_TRY(add_fixed(st, &st->in.query, err));
+    FM_TRY(fm_insert_fixed(st->p, st->c->arena, &st->in.query, err));
     return fm_insert_rows(st->c, &st->in, err);
 }
 
@@ -417,7 +417,9 @@ fm_status fm_session_insert(fm_session *s, const fm_plan *p, fm_result *r, fm_er
     fm_change c;
     statement st = {.p = p, .c = &c, .s = s, .in = {.operation = "WRITE", .pos = p->pos}};
     fm_status status = FM_CONFLICT;
+    const fm_relation *known = p->n_name_parts <= 2 ? fm_session_find(s, p->name) : NULL;
 
+    if (known && known->table && !fm_str_eq_ci(known->table->format, FM_STR("delta"))) return fm_session_insert_plain(s, p, known->table, r, err);
     FM_TRY(fm_delta_table_of(s, p->name_parts, p->n_name_parts, p->pos, &table, err));
     FM_TRY(fm_options_bool(&s->settings, "spark.databricks.delta.schema.autoMerge.enabled", false, &st.in.merge_schema, err));
     for (int tries = 0; status == FM_CONFLICT && tries < FM_CHANGE_TRIES_MAX; tries++) {

@@ -98,18 +98,19 @@ fm_status fm_session_drop_table(fm_session *s, fm_str name, bool if_exists, fm_e
 {
     const fm_table_def *stored;
     fm_relation *r = fm_session_find(s, name);
-    fm_str path, named = r && r->table ? fm_options_get(&r->table->options, "path", FM_STR("")) : (fm_str){0};
-    bool elsewhere = false;
+    fm_str path = {0}, own, absolute;
 
-    fm_status st = fm_warehouse_find(s, name, &stored, err);
-    if (st == FM_OK) {
-        path = fm_options_get(&stored->options, "path", FM_STR(""));
-        elsewhere = named.len && !fm_str_eq(named, path); /* the session has another table of that name */
+    if (r && r->table) path = fm_options_get(&r->table->options, "path", FM_STR(""));
+    if (path.len) {
+        FM_TRY(fm_fs_absolute(s->env.fs, path, s->arena, &absolute, err));
+        path = absolute;
     }
-    if (r) FM_TRY(fm_session_drop(s, name, false, if_exists, err));
-    if (st == FM_NOT_FOUND && !r) return fm_session_drop(s, name, false, if_exists, err);
-    if (st != FM_OK || elsewhere) return st == FM_NOT_FOUND ? FM_OK : st;
-    return fm_fs_remove_all(s->env.fs, path.ptr, err);
+    if (fm_warehouse_path(s, name, &own, NULL) != FM_OK) own = (fm_str){0};
+    bool is_stored = own.len && fm_warehouse_find(s, name, &stored, NULL) == FM_OK;
+    if (r || !is_stored) FM_TRY(fm_session_drop(s, name, false, if_exists, err));
+    /* Its files go with a table that lies in the warehouse; not with one of that name that lies elsewhere. */
+    bool is_own = r ? own.len && path.len && fm_str_eq(path, own) : is_stored;
+    return is_own ? fm_fs_remove_all(s->env.fs, own.ptr, err) : FM_OK;
 }
 
 /* ---- Queries ------------------------------------------------------------------------------------------------------------ */

@@ -22,6 +22,10 @@ typedef struct fm_file_target {
     int32_t n_partition_columns;
 } fm_file_target;
 
+/* From the options and columns of a spec; format may be NULL: then it is refused. Everything lives in arena and in spec.
+ * errors  FLOODMARK_FORMAT_NOT_WRITTEN, FLOODMARK_PATH_MISSING, of options, of partition columns, of types that the format has not */
+fm_status fm_file_target_init(const fm_sink_env *env, const fm_sink_spec *spec, const fm_format *format, fm_file_target *out, fm_arena *arena, fm_error *err);
+
 /* A data file that is written, synced and closed. */
 typedef struct fm_written_file {
     fm_str path, dir; /* absolute; NUL-terminated */

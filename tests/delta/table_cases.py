@@ -294,3 +294,46 @@ def case_describe(world):
     assert world.sql(f"SELECT count(*) AS n FROM t TIMESTAMP AS OF '{by_time}'", **wh) == [{"n": 0}]
     assert f"[DELTA_TIMESTAMP_GREATER_THAN_COMMIT]" in world.run("sql", "SELECT * FROM t TIMESTAMP AS OF '2999-01-01'", ok=False, **wh).stderr
     assert f"[DELTA_VERSION_NOT_FOUND]" in world.run("sql", "SELECT * FROM t VERSION AS OF 7", ok=False, **wh).stderr
+
+
+def case_two_writers_of_rows(world):
+    """Statements that change the same rows, at once: each is as if alone."""
+    import subprocess
+    script(world, "CREATE TABLE t (id INT, n INT) USING delta", "INSERT INTO t VALUES (1, 0), (2, 0)")
+    rounds = 12
+    world.write("add.sql", "UPDATE t SET n = n + 1 WHERE id = 1;\nMERGE INTO t USING (SELECT 2 AS id) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET n = t.n + 1;\n" * rounds)
+    world.write("append.sql", "INSERT INTO t VALUES (3, 1);\n" * rounds)
+    world.write("pack.sql", "OPTIMIZE t;\n" * 3)
+    runs = [subprocess.Popen([world.program, "run", world.path(name), "-c", "floodmark.warehouse=" + world.path("wh")], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=world.folder)
+            for name in ("add.sql", "add.sql", "append.sql", "pack.sql")]
+    for p in runs:
+        _, err = p.communicate()
+        assert p.returncode == 0, err.decode()
+    seen = rows(world, "t")
+    assert [r for r in seen if r["id"] < 3] == [{"id": 1, "n": 2 * rounds}, {"id": 2, "n": 2 * rounds}], seen
+    assert len(seen) == 2 + rounds
+    versions = [json.loads(line) for f in glob.glob(world.path("wh/t/_delta_log/*.json")) for line in open(f) if '"commitInfo"' in line]
+    assert sum(v["commitInfo"]["operation"] in ("UPDATE", "MERGE") for v in versions) == 4 * rounds
+
+
+def case_killed_statements_do_no_damage(world):
+    """A statement that dies at any moment has happened whole, or not at all."""
+    import os
+    import random
+    import signal
+    import subprocess
+    import time
+    for properties in ("", " TBLPROPERTIES (delta.enableDeletionVectors = true, delta.enableChangeDataFeed = true)"):
+        table = "k" + ("v" if properties else "c")
+        script(world, f"CREATE TABLE {table} (id INT, n INT) USING delta{properties}", f"INSERT INTO {table} SELECT explode(sequence(1, 2000)), 0")
+        world.write("kill.sql", f"UPDATE {table} SET n = n + 1;\nMERGE INTO {table} t USING (SELECT explode(sequence(1, 2000)) AS id) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET n = t.n + 1;\n" * 20)
+        for _ in range(int(os.environ.get("FLOODMARK_KILLS", "25")) // 3):
+            p = subprocess.Popen([world.program, "run", world.path("kill.sql"), "-c", "floodmark.warehouse=" + world.path("wh")], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                 cwd=world.folder)
+            time.sleep(random.uniform(0.005, 0.12))
+            p.send_signal(signal.SIGKILL)
+            p.wait()
+            got = world.sql(f"SELECT count(*) AS rows, count(DISTINCT id) AS ids, min(n) AS low, max(n) AS high FROM {table}", floodmark__warehouse=world.path("wh"))[0]
+            assert got["rows"] == got["ids"] == 2000 and got["low"] == got["high"], got
+        changes = sum(i["operation"] in ("UPDATE", "MERGE") for i in infos(world, table))
+        assert got["low"] == changes, (got, changes)
