@@ -246,15 +246,12 @@ static inline const char *take_string(const constants *k, fm_json_run *run, fm_j
     const char *q = plain_end(k, p);
 
     if (UNLIKELY(*q != '"')) return fm_json_store_string(run, op, row, p);
-    size_t len = (size_t)(q - p), guess = op->last_len;
-    /* Lengths repeat: with a right guess the next step need not wait until this string's end is
-     * known. The empty asm hides from the compiler that both ways give the same. */
-    if (LIKELY(len == guess)) {
-        __asm__("" : "+r"(guess));
-        q = p + guess;
-    } else {
-        op->last_len = (uint32_t)len;
-    }
+    size_t len = (size_t)(q - p), last_len = op->last_len, guess = last_len;
+    /* Lengths repeat: with a right guess the next step need not wait until this string's end is known. The empty asm hides
+     * from the compiler that the guess is the length that was compared: it would take that, and wait. */
+    __asm__("" : "+r"(guess));
+    if (LIKELY(len == last_len)) q = p + guess;
+    else op->last_len = (uint32_t)len;
     if (op->values) store_view((fm_view *)op->values + row, p, len);
     return q;
 }
