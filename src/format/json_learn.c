@@ -125,6 +125,7 @@ static bool learn_string(learner *l, fm_json_slot *slot)
     fm_str raw = {quote + 1, (size_t)(s->at - quote) - 2};
     if (op.action == FM_JOP_TIMESTAMP) {
         op.form = time_form(raw);
+        op.clock = op.form == FM_JTF_OTHER ? NULL : &fm_json_clocks[op.form];
         op.time_len = (uint8_t)raw.len; /* of the forms that have one */
     }
     op.last_len = (uint32_t)raw.len;

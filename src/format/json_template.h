@@ -58,6 +58,13 @@ typedef enum fm_json_time_form {
     FM_JTF_COUNT
 } fm_json_time_form;
 
+/* Bytes of a time behind its date, per form: x = byte ^ zero gives the value of a digit, and 0 for
+ * what must stand between; x <= max holds iff all is well; x[order] are pairs of digits: HH mm ss
+ * and the fraction's. */
+typedef struct fm_json_clock {
+    uint8_t zero[16], max[16], order[16]; /* order 0x80: a zero */
+} fm_json_clock;
+
 typedef struct fm_json_op {
     _Alignas(16) uint8_t literal[16]; /* what stands behind the value, */
     uint8_t mask[16];     /* and which of its bits are compared; longer ones go on in further ops */
@@ -70,6 +77,7 @@ typedef struct fm_json_op {
     fm_json_slot *slot;
     int64_t day_us;       /* midnight of the date below */
     char day[16]; /* the date of the last timestamp and the byte behind it; day[0] 0: none */
+    const fm_json_clock *clock; /* of the form; NULL: FM_JTF_OTHER */
 } fm_json_op;
 
 typedef struct fm_json_template {
@@ -140,12 +148,6 @@ bool fm_json_store_integer(const fm_json_op *op, int32_t row, int64_t x);
 bool fm_json_store_decimal(const fm_json_op *op, int32_t row, int64_t digits, uint32_t fraction);
 void fm_json_undo(const fm_json_template *t, int32_t row);
 
-/* Bytes of a time behind its date, per form: x = byte ^ zero gives the value of a digit, and 0 for
- * what must stand between; x <= max holds iff all is well; x[order] are pairs of digits: HH mm ss
- * and the fraction's. */
-typedef struct fm_json_clock {
-    uint8_t zero[16], max[16], order[16]; /* order 0x80: a zero */
-} fm_json_clock;
 extern const fm_json_clock fm_json_clocks[FM_JTF_COUNT];
 /* 16 bytes of ones, then 16 of zeros: from 16 - n on, a mask of n bytes. */
 extern const uint8_t fm_json_mask_bytes[32];
