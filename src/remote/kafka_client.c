@@ -375,6 +375,27 @@ fm_status fm_kafka_client_offsets(fm_kafka_client *client, fm_kafka_partition *p
     return st;
 }
 
+fm_status fm_kafka_group_note(fm_kafka_client *client, const fm_kafka_partition *partitions, int32_t n, int32_t wait_ms, fm_error *err)
+{
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(n);
+    rd_kafka_queue_t *answers = wait_ms > 0 ? rd_kafka_queue_new(client->rk) : NULL;
+    rd_kafka_resp_err_t code;
+
+    for (int32_t i = 0; i < n; i++)
+        rd_kafka_topic_partition_list_add(list, partitions[i].topic.ptr, partitions[i].partition)->offset = partitions[i].offset;
+    if (!answers) {
+        code = rd_kafka_commit(client->rk, list, 1);
+    } else {
+        code = rd_kafka_commit_queue(client->rk, list, answers, NULL, NULL);
+        rd_kafka_event_t *answer = code ? NULL : rd_kafka_queue_poll(answers, wait_ms);
+        if (!code) code = answer ? rd_kafka_event_error(answer) : RD_KAFKA_RESP_ERR__TIMED_OUT;
+        rd_kafka_event_destroy(answer);
+        rd_kafka_queue_destroy(answers);
+    }
+    rd_kafka_topic_partition_list_destroy(list);
+    return code ? failed(client, code, "noting offsets with a consumer group", err) : FM_OK;
+}
+
 /* ---- reading ---- */
 
 struct fm_kafka_feed {

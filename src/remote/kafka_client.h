@@ -37,6 +37,12 @@ fm_status fm_kafka_client_partitions(fm_kafka_client *client, fm_str topic, fm_a
  * answer, or FM_KAFKA_NONE when no message is so late. */
 fm_status fm_kafka_client_offsets(fm_kafka_client *client, fm_kafka_partition *partitions, int32_t n, fm_error *err);
 
+/* Notes offsets with the group of the setting group.id, for people to look at: the group has no members. wait_ms 0: hands
+ * it over, and what becomes of it nobody asks.
+ *
+ * errors  FM_UNAVAILABLE: not within wait_ms, or the group has members, or may not be written */
+fm_status fm_kafka_group_note(fm_kafka_client *client, const fm_kafka_partition *partitions, int32_t n, int32_t wait_ms, fm_error *err);
+
 /* ---- reading ---- */
 
 typedef struct fm_kafka_record {

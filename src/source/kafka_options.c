@@ -21,6 +21,7 @@ const char *const fm_kafka_option_names[] = {"assign",
                                              "minPartitions",
                                              "maxRecordsPerPartition",
                                              "groupIdPrefix",
+                                             "commitOffsets",
                                              "kafkaConsumer.pollTimeoutMs",
                                              "fetchOffset.numRetries",
                                              "fetchOffset.retryIntervalMs",
@@ -208,6 +209,17 @@ static fm_status read_bounds(const fm_options *o, bool is_stream, fm_arena *aren
 
 /* ---- numbers ---- */
 
+static fm_status read_group(const fm_options *o, fm_kafka_options *out, fm_error *err)
+{
+    bool commits;
+
+    FM_TRY(fm_options_bool(o, "commitOffsets", false, &commits, err));
+    out->group = commits ? fm_options_get(o, "kafka.group.id", FM_STR("")) : (fm_str){"", 0};
+    if (commits && !out->group.len)
+        return fm_fail(err, FM_INVALID, "FLOODMARK_MISSING_OPTION", "Option commitOffsets needs the group: kafka.group.id 'name'.");
+    return FM_OK;
+}
+
 static fm_status read_numbers(const fm_options *o, fm_kafka_options *out, fm_error *err)
 {
     int64_t delay_us;
@@ -221,6 +233,7 @@ static fm_status read_numbers(const fm_options *o, fm_kafka_options *out, fm_err
     FM_TRY(fm_options_i64(o, "fetchOffset.numRetries", 3, 0, INT32_MAX, &out->tries, err));
     FM_TRY(fm_options_i64(o, "fetchOffset.retryIntervalMs", 1000, 0, INT32_MAX, &out->retry_ms, err));
     FM_TRY(fm_options_i64(o, "kafkaConsumer.pollTimeoutMs", 120000, 0, INT64_MAX / 2000, &out->poll_timeout_ms, err));
+    FM_TRY(read_group(o, out, err));
     FM_TRY(fm_options_duration(o, "maxTriggerDelay", INT64_C(15) * 60 * 1000000, &delay_us, err));
     out->delay_max_ms = delay_us / 1000;
     if (out->offsets_min && out->offsets_max && out->offsets_min > out->offsets_max)

@@ -38,6 +38,7 @@ typedef struct fm_kafka_options {
     int64_t parts_min, records_max;   /* minPartitions, maxRecordsPerPartition; 0: not said */
     int64_t tries, retry_ms;          /* fetchOffset.numRetries, fetchOffset.retryIntervalMs */
     int64_t poll_timeout_ms;
+    fm_str group;                     /* commitOffsets: kafka.group.id; empty: nothing is committed */
 } fm_kafka_options;
 
 extern const char *const fm_kafka_option_names[]; /* NULL-terminated; kafka.* besides */

@@ -85,6 +85,7 @@ static fm_status init(fm_kafka_source *s, const fm_source_spec *spec, fm_error *
         FM_TRY(fm_regex_compile(s->options.pattern, &s->pattern, err));
         FM_TRY(fm_regex_run_new(s->pattern, &s->matching, err));
     }
+    FM_TRY(fm_kafka_group_open(s, err));
     return fm_kafka_client_new(&s->options.settings, &s->client, err);
 }
 
@@ -96,6 +97,7 @@ static void kafka_close(fm_source *source)
     if (s->mutex) fm_kafka_feeds_close(s);
     for (int i = 0; i < FM_KAFKA_LANES_MAX; i++) fm_kafka_client_free(s->lanes[i]);
     fm_kafka_client_free(s->client);
+    fm_kafka_group_close(s);
     fm_regex_run_free(s->matching);
     fm_regex_free(s->pattern);
     fm_mutex_free(s->mutex);
@@ -260,6 +262,7 @@ static fm_status kafka_latest(fm_source *source, fm_str start_text, fm_read_limi
     fm_kafka_source *s = (fm_kafka_source *)source;
     fm_kafka_offsets start, latest, end;
 
+    fm_kafka_group_tick(s);
     FM_TRY(start_of(s, start_text, arena, &start, err));
     if (s->has_target) latest = s->target;
     else FM_TRY(fm_kafka_latest(s, &start, arena, &latest, err));
@@ -451,6 +454,7 @@ const fm_source_type fm_source_kafka = {
     .latest_offset = kafka_latest,
     .fix_target = kafka_fix_target,
     .plan_splits = kafka_plan_splits,
+    .committed = fm_kafka_group_committed,
     .description = kafka_description,
     .metrics = kafka_metrics,
     .reader_open = fm_kafka_reader_open,

@@ -1,5 +1,5 @@
 /* source/kafka_source.h: what the files of the Kafka source share: planning in kafka_source.c and kafka_bounds.c, reading
- * in kafka_reader.c. */
+ * in kafka_reader.c, notes for people in kafka_group.c. */
 #ifndef FM_SOURCE_KAFKA_SOURCE_H
 #define FM_SOURCE_KAFKA_SOURCE_H
 
@@ -29,6 +29,8 @@ typedef struct fm_kafka_idle {
     int32_t lane; /* which of the clients it is of */
 } fm_kafka_idle;
 
+typedef struct fm_kafka_group fm_kafka_group;
+
 enum { FM_KAFKA_LANES_MAX = FM_WORKERS_MAX };
 
 typedef struct fm_kafka_source {
@@ -55,6 +57,7 @@ typedef struct fm_kafka_source {
     fm_arena *latest_arena;
     fm_kafka_offsets latest;    /* what latest_offset was told last */
     fm_kafka_offsets consumed;  /* where the batch in flight ends; in latest_arena */
+    fm_kafka_group *group;      /* NULL: offsets are noted with none */
     int64_t last_trigger_ms;    /* of a batch that minOffsetsPerTrigger let go; 0: none yet */
 
     /* guarded by mutex */
@@ -84,6 +87,13 @@ fm_status fm_kafka_latest(fm_kafka_source *s, const fm_kafka_offsets *known, fm_
  * (-1: not known); both of no partition when topic is empty. */
 fm_status fm_kafka_data_loss(fm_kafka_source *s, const char *condition, fm_str topic, int32_t partition, int64_t from,
                              int64_t to, fm_str what, fm_error *err);
+
+/* ---- kafka_group.c: the coordinator only ---- */
+
+fm_status fm_kafka_group_open(fm_kafka_source *s, fm_error *err);
+void fm_kafka_group_committed(fm_source *source, fm_str end);
+void fm_kafka_group_tick(fm_kafka_source *s); /* now and then: what waits may be due */
+void fm_kafka_group_close(fm_kafka_source *s);
 
 /* ---- kafka_reader.c ---- */
 

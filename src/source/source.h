@@ -96,6 +96,8 @@ typedef struct fm_source_type {
                              fm_arena *arena, fm_split **out, int32_t *n, fm_error *err);
     /* The batch that ended at `end` is committed: files may be cleaned. Best effort. */
     fm_status (*commit)(fm_source *source, fm_str end, fm_error *err);
+    /* The same, said at once, before anything else is asked. Takes no time to speak of; or NULL. */
+    void (*committed)(fm_source *source, fm_str end);
     /* "FileStreamSource[file:/in]" */
     void (*description)(const fm_source *source, fm_strbuf *out);
     void (*metrics)(const fm_source *source, fm_arena *arena, fm_source_metric **out, int32_t *n);

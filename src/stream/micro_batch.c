@@ -226,6 +226,14 @@ static void describe_event_time(const fm_stream *s, const fm_batch_plan *plan, c
     }
 }
 
+static void tell_sources(const fm_stream *s, const fm_batch_plan *plan)
+{
+    for (int32_t i = 0; i < s->n_sources; i++) {
+        fm_source *source = s->sources[i].source;
+        if (source->type->committed && plan->offsets.ends[i].len) source->type->committed(source, plan->offsets.ends[i]);
+    }
+}
+
 fm_status fm_batch_execute(fm_stream *s, const fm_batch_plan *plan, fm_arena *scratch,
                            fm_progress *progress, fm_step_times *times, fm_error *err)
 {
@@ -242,6 +250,7 @@ fm_status fm_batch_execute(fm_stream *s, const fm_batch_plan *plan, fm_arena *sc
     fm_commit commit = {s->watermark.global_ms, plan->no_data_allowed && plan_wants_batch(s)};
     FM_TRY(fm_commit_log_add(&s->checkpoint.commits, s->batch_id, &commit, err));
     times->commit_us = fm_clock_monotonic_us(clock_of(s)) - begun_us;
+    tell_sources(s, plan);
 
     progress->rows = result.input_rows;
     progress->bad_rows = result.bad_rows;

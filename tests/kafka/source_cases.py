@@ -2,6 +2,7 @@
 import json
 import os
 import random
+import subprocess
 import time
 
 from kafka_cases import Job, expect, expect_in, wait_for
@@ -308,6 +309,32 @@ def tls_and_scram(kafka):
         expect_in("certificate", job.stream(SELECT, ok=False, **options(ca="broker.crt")))
 
 
+def group_shows_offsets(kafka):
+    """commitOffsets: what the consumer group holds is where the query stands; nothing is read back from it."""
+    topic, group = kafka.topic("group", 2), f"group-{time.time_ns()}"
+
+    def held():
+        out = subprocess.run([kafka.tool_path, kafka.broker, "group", group, topic, "2"], capture_output=True, text=True, check=True).stdout
+        return [int(x) for x in out.split()]
+    kafka.send(topic, ["a", "b"], partition=1)
+    options = {"subscribe": topic, "startingOffsets": "earliest", "kafka.group.id": group, "commitOffsets": "true"}
+    with Job(kafka) as job:
+        job.stream(SELECT, **options)
+        expect(held(), [0, 2])
+        kafka.send(topic, ["c"], partition=0)
+        process = job.start(SELECT, **options)
+        try:
+            wait_for(lambda: held() == [1, 2], process=process)
+        finally:
+            process.terminate()
+            process.wait()
+        expect(len(job.result()), 3)
+    with Job(kafka) as job:
+        job.stream(SELECT, **options)
+        expect(len(job.result()), 3)
+        expect_in("kafka.group.id", Job(kafka).stream(SELECT, ok=False, subscribe=topic, commitOffsets="true"))
+
+
 def broker_restarts(kafka):
     """A stream that runs goes on when the broker is back."""
     topic = kafka.topic("restarts", 2)
@@ -344,4 +371,4 @@ def windows_with_workers(kafka):
 
 
 CASES = [batch_columns, read_kafka_function, batch_bounds, batch_times, options_refused, stream_goes_on, stream_limits,
-         stream_default_is_latest, new_partitions, transactions, retention, deleted_topic, bad_messages, bad_messages_to_a_topic, bad_messages_killed, pattern, tls_and_scram, broker_restarts, windows_with_workers]
+         stream_default_is_latest, new_partitions, transactions, retention, deleted_topic, bad_messages, bad_messages_to_a_topic, bad_messages_killed, pattern, tls_and_scram, group_shows_offsets, broker_restarts, windows_with_workers]

@@ -7,6 +7,7 @@
  *   kafka_tool BROKER commit|abort|dangle TOPIC PARTITION TRANSACTIONAL_ID    lines of stdin as one transaction; dangle leaves
  *                                                                             it open and ends
  *   kafka_tool BROKER pipe TOPIC PARTITION                      lines of stdin, each sent at once
+ *   kafka_tool BROKER group GROUP TOPIC PARTITIONS              the offsets that a consumer group holds; -1: none
  *   kafka_tool BROKER version                                   of librdkafka, as a number
  *   kafka_tool BROKER fill TOPIC PARTITIONS MESSAGES [KEYS]     JSON events of about 100 bytes, for measuring
  */
@@ -183,6 +184,24 @@ static void send_lines(const char *broker, char **args)
     rd_kafka_destroy(rk);
 }
 
+static void print_group(const char *broker, char **args)
+{
+    char why[512];
+    rd_kafka_conf_t *conf = rd_kafka_conf_new();
+    int32_t n = (int32_t)number(args[2]);
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(n);
+
+    rd_kafka_conf_set(conf, "bootstrap.servers", broker, why, sizeof why);
+    rd_kafka_conf_set(conf, "group.id", args[0], why, sizeof why);
+    rd_kafka_t *rk = rd_kafka_new(RD_KAFKA_CONSUMER, conf, why, sizeof why);
+    if (!rk) die("client", why);
+    for (int32_t i = 0; i < n; i++) rd_kafka_topic_partition_list_add(list, args[1], i);
+    check(rd_kafka_committed(rk, list, TIMEOUT_MS), "offsets of the group");
+    for (int32_t i = 0; i < n; i++) printf("%" PRId64 "\n", list->elems[i].offset < 0 ? -1 : list->elems[i].offset);
+    rd_kafka_topic_partition_list_destroy(list);
+    rd_kafka_destroy(rk);
+}
+
 /* Events in order of time but for some that are up to 2 s late; which, and their keys, by a fixed rule. */
 static void fill(const char *broker, char **args, int n)
 {
@@ -213,7 +232,7 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         int args;
-    } commands[] = {{"create", 2}, {"grow", 2}, {"delete", 1}, {"delete-records", 3}, {"commit", 3}, {"abort", 3}, {"dangle", 3}, {"fill", 3}, {"version", 0}, {"pipe", 2}};
+    } commands[] = {{"create", 2}, {"grow", 2}, {"delete", 1}, {"delete-records", 3}, {"commit", 3}, {"abort", 3}, {"dangle", 3}, {"fill", 3}, {"version", 0}, {"group", 3}, {"pipe", 2}};
     char **args = argv + 3;
     int n = argc - 3;
     bool known = false;
@@ -228,6 +247,10 @@ int main(int argc, char **argv)
     }
     if (strcmp(what, "pipe") == 0) {
         send_lines(argv[1], args);
+        return 0;
+    }
+    if (strcmp(what, "group") == 0) {
+        print_group(argv[1], args);
         return 0;
     }
     if (strcmp(what, "version") == 0) {
