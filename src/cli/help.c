@@ -61,7 +61,13 @@ static const struct {
      "\n"
      "  floodmark sql \"SELECT user, count(*) FROM read_files('in/*.json') GROUP BY user\"\n"
      "  floodmark sql \"SELECT * FROM json.`out/` LIMIT 10\"\n"
-     "  floodmark sql \"SHOW FUNCTIONS LIKE 'date*'\"\n"},
+     "  floodmark sql \"SHOW FUNCTIONS LIKE 'date*'\"\n"
+     "\n"
+     "Delta tables are made and changed by SQL: CREATE TABLE t (...) USING delta, INSERT, UPDATE, DELETE, MERGE, ALTER TABLE,\n"
+     "OPTIMIZE, VACUUM, RESTORE, DESCRIBE HISTORY. They lie in the folder of the setting floodmark.warehouse, or are named by\n"
+     "their own:\n"
+     "\n"
+     "  floodmark sql \"DELETE FROM delta.`gold/totals` WHERE day < DATE '2026-01-01'\"\n"},
     {"explain",
      "floodmark explain job.sql | \"SELECT ...\"\n"
      "\n"

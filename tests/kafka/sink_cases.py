@@ -111,4 +111,20 @@ def kills(kafka):
         expect(sorted(r["v"] for r in files.result()) == want, True)
 
 
-CASES = [columns, topic_column, refusals, replay_is_at_least_once, replay_is_exactly_once, kills]
+def insert(kafka):
+    """INSERT INTO a Kafka table: columns by name, from a list or from the query."""
+    topic = kafka.topic("insert", 2)
+    with Job(kafka) as job:
+        def run(*statements, ok=True):
+            with open(job.dir + "/script.sql", "w") as f:
+                f.write(f"CREATE TABLE out USING kafka OPTIONS ({job.options(subscribe=topic, startingOffsets='earliest')});\n" + ";\n".join(statements))
+            return job.run(["run", job.dir + "/script.sql"], ok)
+
+        run("INSERT INTO out (key, value, partition) VALUES ('a', 'one', 1), ('b', NULL, 0)", "INSERT INTO out SELECT to_json(struct(1 AS x)) AS value, 1 AS partition")
+        expect(rows_in(kafka, job, topic), [(0, "b", ""), (1, "a", "one"), (1, "", '{"x":1}')])
+        expect_in("|one|", run("SELECT CAST(value AS STRING) AS v FROM out WHERE key = X'61'").replace(" ", ""))
+        expect_in("'value' not found", run("INSERT INTO out (key) VALUES ('a')", ok=False))
+        expect_in("FLOODMARK_INSERT_OVERWRITE", run("INSERT OVERWRITE out SELECT 'x' AS value", ok=False))
+
+
+CASES = [columns, insert, topic_column, refusals, replay_is_at_least_once, replay_is_exactly_once, kills]
