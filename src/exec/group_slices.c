@@ -236,15 +236,22 @@ static char *item_value(const fm_slices *s, const fm_chain *c, uint32_t at)
 
 static bool has_at(const fm_chain *c, uint32_t at, uint32_t slice) { return at < c->n && c->items[at].slice == slice; }
 
-static fm_status upsert_one(fm_slices *s, uint32_t number, const fm_key *key, uint32_t slice, char **value, fm_error *err)
+/* Its last entry was touched in this micro-batch: nothing is to be done but to give it out. */
+static inline bool is_at_tail(const fm_slices *s, const fm_chain *c, uint32_t slice)
+{
+    return (c->tail == slice) & (c->batch == s->batch) & (c->last == slice);
+}
+
+/* hint: where the slice was in the chain a moment ago. */
+static fm_status upsert_one(fm_slices *s, uint32_t number, const fm_key *key, uint32_t slice, uint32_t hint, char **value, fm_error *err)
 {
     fm_chain *c = &s->chains.chains[number];
 
-    if (c->tail == slice && c->batch == s->batch && c->last == slice) { /* the last entry, touched before: so are most */
+    if (is_at_tail(s, c, slice)) {
         *value = c->tail_value;
         return FM_OK;
     }
-    uint32_t at = c->tail == slice ? c->n - 1 : place_of(s, c, s->slices[slice].start_us);
+    uint32_t at = c->tail == slice ? c->n - 1 : has_at(c, hint, slice) ? hint : place_of(s, c, s->slices[slice].start_us);
     if (has_at(c, at, slice)) {
         *value = item_value(s, c, at);
         FM_TRY(fm_state_touch_at(s->part->state, s->slices[slice].bucket, c->items[at].entry, err));
@@ -254,47 +261,68 @@ static fm_status upsert_one(fm_slices *s, uint32_t number, const fm_key *key, ui
     return note_touch(s, number, slice, err);
 }
 
-/* Fetches what upsert_one will look at. True: more than that is to be fetched, once this is here. */
-static inline bool fetch(const fm_slices *s, const fm_chain *c, uint32_t slice)
+/* A row whose entry is not at hand. */
+typedef struct seeker {
+    int32_t row;
+    uint32_t chain; /* UINT32_MAX: none yet */
+    uint32_t hint;  /* see upsert_one */
+    bool is_late;   /* its slice is not the chain's last, or a new one behind it */
+} seeker;
+
+/* Fetches what upsert_one will look at; of late ones, where their items may be. */
+static inline void fetch(const fm_slices *s, seeker *k, uint32_t slice)
 {
-    if (c->tail == slice) {
-        __builtin_prefetch(c->tail_value, 1, 3);
-        return false;
-    }
+    const fm_chain *c = &s->chains.chains[k->chain];
+
+    if (c->tail == slice) return;
     int64_t start_us = s->slices[slice].start_us;
-    bool is_late = start_us < s->slices[c->tail].start_us;
-    __builtin_prefetch(c->items + (is_late ? guess_place(s, c, start_us) : c->n), 1, 3);
-    return is_late;
+    k->is_late = start_us < s->slices[c->tail].start_us;
+    __builtin_prefetch(c->items + (k->is_late ? guess_place(s, c, start_us) : c->n), 1, 3);
 }
 
-static void fetch_entry(const fm_slices *s, const fm_chain *c, uint32_t slice)
+static inline void fetch_entry(const fm_slices *s, seeker *k, uint32_t slice)
 {
-    uint32_t at = place_of(s, c, s->slices[slice].start_us);
+    const fm_chain *c = &s->chains.chains[k->chain];
 
-    if (has_at(c, at, slice)) __builtin_prefetch(item_value(s, c, at), 1, 3);
+    k->hint = place_of(s, c, s->slices[slice].start_us);
+    if (has_at(c, k->hint, slice)) __builtin_prefetch(item_value(s, c, k->hint), 1, 3);
 }
 
-/* Up to GROUP rows, step by step together: what one waits for, the others wait for as well. */
+/* Up to GROUP rows, step by step together: what one waits for, the others wait for as well. Most go to the last entry of
+ * their chain; these are done at once. */
 static fm_status upsert_group(fm_slices *s, const int64_t *times, const fm_key *keys, int32_t n, char **values, fm_error *err)
 {
-    uint32_t slices[GROUP], chains[GROUP];
-    int32_t late[GROUP], n_late = 0;
+    uint32_t slices[GROUP];
+    seeker seekers[GROUP];
+    int32_t n_seekers = 0;
 
     for (int32_t i = 0; i < n; i++) {
         fm_chains_prefetch(&s->chains, &keys[i]);
         FM_TRY(slice_at(s, times[i], &slices[i], err));
     }
     for (int32_t i = 0; i < n; i++) {
-        chains[i] = fm_chains_find(&s->chains, &keys[i]);
-        if (chains[i] == UINT32_MAX) continue;
-        late[n_late] = i;
-        n_late += fetch(s, &s->chains.chains[chains[i]], slices[i]);
+        uint32_t chain = fm_chains_find(&s->chains, &keys[i]);
+        bool done = false;
+        if (chain != UINT32_MAX) {
+            const fm_chain *c = &s->chains.chains[chain];
+            done = is_at_tail(s, c, slices[i]);
+            values[i] = c->tail_value;
+            __builtin_prefetch(c->tail_value, 1, 3);
+        }
+        seekers[n_seekers] = (seeker){.row = i, .chain = chain, .hint = UINT32_MAX};
+        n_seekers += !done;
     }
-    for (int32_t k = 0; k < n_late; k++) fetch_entry(s, &s->chains.chains[chains[late[k]]], slices[late[k]]);
-    for (int32_t i = 0; i < n; i++) {
-        if (chains[i] == UINT32_MAX) chains[i] = fm_chains_add(&s->chains, &keys[i]);
-        if (chains[i] == UINT32_MAX) return fm_no_memory(NULL, err);
-        FM_TRY(upsert_one(s, chains[i], &keys[i], slices[i], &values[i], err));
+    for (int32_t k = 0; k < n_seekers; k++) {
+        if (seekers[k].chain != UINT32_MAX) fetch(s, &seekers[k], slices[seekers[k].row]);
+    }
+    for (int32_t k = 0; k < n_seekers; k++) {
+        if (seekers[k].is_late) fetch_entry(s, &seekers[k], slices[seekers[k].row]);
+    }
+    for (int32_t k = 0; k < n_seekers; k++) {
+        int32_t i = seekers[k].row;
+        uint32_t chain = seekers[k].chain != UINT32_MAX ? seekers[k].chain : fm_chains_add(&s->chains, &keys[i]);
+        if (chain == UINT32_MAX) return fm_no_memory(NULL, err);
+        FM_TRY(upsert_one(s, chain, &keys[i], slices[i], seekers[k].hint, &values[i], err));
     }
     return FM_OK;
 }
