@@ -28,7 +28,7 @@ WORKS = {"W1": ("zipf", 10_000, "5 minutes", "5 minutes"),
 GOALS = {("W1", 1): (4, 6), ("W1", 2): (3.5, 5), ("W2", 1): (15, 30), ("W2", 2): (15, 30), ("W3", 1): (2, 3), ("W3", 2): (1.8, 2.5)}
 SPARK_GOAL, DECODE_GOAL, OTHER_ORDER_MAX = (40, 80), (2, 3), 1.5
 MEMORY_BYTES, MEMORY_KEYS, MEMORY_MAX_MB = 10_000_000_000, 100_000, 400
-W1_MAX_MB, STATE_MAX_BYTES = 64, 64
+W1_MAX_MB, STATE_MAX_BYTES, STATE_AIM_BYTES = 64, 64, 48
 
 
 def say(text):
@@ -168,7 +168,7 @@ def bench_work(args, work, threads, python):
     if theirs:
         notes.append(check_rows(work, theirs[-1]["check"]))
     if work == "W3":
-        notes.append(f"{state_bytes(out):.0f} bytes of state per live key (must {STATE_MAX_BYTES})")
+        notes.append(f"{state_bytes(out):.0f} bytes of state per live key (must {STATE_MAX_BYTES}, aim {STATE_AIM_BYTES})")
     if work == "W1" and threads == 1:
         notes.append(f"peak must be {W1_MAX_MB} MB")
     say(line(work, threads, args.rows, ours, theirs, "DuckDB", notes, GOALS.get((work, threads))))

@@ -25,6 +25,15 @@ void *fm_pages_alloc(size_t size)
     return p + before;
 }
 
+bool fm_pages_lend(void *p, size_t size)
+{
+#ifdef MADV_FREE
+    return madvise(p, rounded(size), MADV_FREE) == 0;
+#else
+    return false;
+#endif
+}
+
 void fm_pages_free(void *p, size_t size)
 {
     if (p) munmap(p, rounded(size));

@@ -1,4 +1,4 @@
-/* os/pool_test.c: pieces lie apart, begin at lines of the cache, and come back by size. */
+/* os/pool_test.c: pieces lie apart, begin at lines of the cache, and come back by size; pages can be lent. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "os/pages.h"
 #include "os/pool.h"
 
 enum { PIECES = 4000, STEPS = 60000 };
@@ -99,12 +100,28 @@ static void test_more_sizes_than_lists(void **state)
     fm_pool_fini(&pool);
 }
 
+/* Pages that were lent to the system can be used again: what was in them is there, or zero. */
+static void test_pages_are_lent(void **state)
+{
+    enum { SIZE = 5 << 20 };
+    unsigned char *pages = fm_pages_alloc(SIZE);
+
+    assert_non_null(pages);
+    memset(pages, 7, SIZE);
+    fm_pages_lend(pages, SIZE); /* false: not here, and nothing happened */
+    for (size_t i = 0; i < SIZE; i += 999) assert_true(pages[i] == 7 || pages[i] == 0);
+    memset(pages, 8, SIZE);
+    for (size_t i = 0; i < SIZE; i++) assert_int_equal(pages[i], 8);
+    fm_pages_free(pages, SIZE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pieces_lie_apart),
         cmocka_unit_test(test_pieces_come_back),
         cmocka_unit_test(test_more_sizes_than_lists),
+        cmocka_unit_test(test_pages_are_lent),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

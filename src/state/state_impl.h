@@ -41,11 +41,12 @@ struct fm_state_bucket {
     bool rewritten;              /* entries were removed: the changelog drops it and writes it whole */
 };
 
-/* Memory given back, kept for the next bucket: pieces of the sizes that buckets use. */
-typedef struct fm_state_piece {
-    struct fm_state_piece *next;
+/* Memory that a dropped bucket gave back, for the next one. */
+typedef struct fm_state_spare {
+    void *at;
     size_t size;
-} fm_state_piece;
+    bool lent; /* to the system, which may have taken it: see fm_pages_lend */
+} fm_state_spare;
 
 struct fm_state_part {
     fm_state *state;
@@ -59,8 +60,9 @@ struct fm_state_part {
     int64_t rows_updated, rows_removed;
     uint32_t rows_hint;          /* what the bucket dropped last held: a new one's table starts that large */
     fm_pool pool;                /* of pieces up to FM_POOL_SIZE_MAX */
-    fm_state_piece *spare;
-    size_t spare_size, live_size;
+    fm_state_spare *spares;
+    uint32_t n_spares, cap_spares;
+    size_t spare_size, lent_size, live_size;
 };
 
 struct fm_state {

@@ -122,7 +122,7 @@ fm_status fm_state_bucket_at(fm_state_part *p, int64_t time_us, fm_state_bucket 
     return FM_OK;
 }
 
-fm_state_bucket *fm_state_bucket_nth(fm_state_part *p, int32_t i) { return i < p->n_buckets ? p->buckets[i] : NULL; }
+fm_state_bucket *fm_state_bucket_nth(fm_state_part *p, int32_t i) { return i >= 0 && i < p->n_buckets ? p->buckets[i] : NULL; }
 int64_t fm_state_bucket_time(const fm_state_bucket *b) { return b->time_us; }
 int64_t fm_state_bucket_rows(const fm_state_bucket *b) { return b->rows; }
 uint32_t fm_state_bucket_tag(const fm_state_bucket *b) { return b->tag; }

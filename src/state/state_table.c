@@ -203,7 +203,9 @@ static fm_status too_many(fm_error *err)
 static fm_status grow(fm_state_part *p, fm_state_bucket *b, fm_error *err)
 {
     uint64_t slots = SLOTS_MIN, rows = b->rows > p->rows_hint ? b->rows : p->rows_hint;
+    fm_state_bucket *before = p->rows_hint ? NULL : fm_state_bucket_nth(p, fm_state_bucket_rank(p, b->time_us) - 1);
 
+    if (before && before->rows > rows) rows = before->rows; /* no window has been dropped yet: this one will be as large as the last */
     if (b->rows >= FM_BUCKET_ROWS_MAX) return too_many(err);
     if (b->slots) slots = ((uint64_t)b->mask + 1) * 2;
     else if (rows) slots = fm_pow2_at_least(rows * 4 / 3 + SLOTS_MIN);
