@@ -108,12 +108,21 @@ static fm_status restore(fm_maintenance *m, fm_error *err)
 
 typedef struct vacuum {
     fm_maintenance *m;
-    fm_delta_index keep;    /* absolute paths that stay */
+    fm_delta_index keep;    /* absolute paths that stay; names of those that the log has by another way than from the table's folder */
     int64_t before_ms;
     fm_str *paths;          /* [n] to be removed */
     int32_t n, cap;
     int64_t bytes, folders;
 } vacuum;
+
+/* is_whole: the log does not say the path from the table's folder on, and there may be several ways to one file. */
+static fm_status keep_path(vacuum *v, fm_str path, bool is_whole, fm_error *err)
+{
+    const char *slash = memrchr(path.ptr, '/', path.len);
+
+    FM_TRY(fm_delta_index_set(&v->keep, path, 1, err));
+    return !is_whole || !slash ? FM_OK : fm_delta_index_set(&v->keep, (fm_str){slash + 1, (size_t)(path.ptr + path.len - slash) - 1}, 1, err);
+}
 
 static fm_status keep_file(vacuum *v, const fm_delta_file *f, fm_error *err)
 {
@@ -121,10 +130,10 @@ static fm_status keep_file(vacuum *v, const fm_delta_file *f, fm_error *err)
     fm_str path;
 
     FM_TRY(fm_delta_path_resolve(arena, v->m->c.log.root, f->path, &path, err));
-    FM_TRY(fm_delta_index_set(&v->keep, path, 1, err));
+    FM_TRY(keep_path(v, path, f->path.ptr[0] == '/' || memchr(f->path.ptr, ':', f->path.len), err));
     if (!f->dv || f->dv->storage == 'i') return FM_OK;
     FM_TRY(fm_delta_dv_path(&v->m->c.log, f->dv, arena, &path, err));
-    return fm_delta_index_set(&v->keep, path, 1, err);
+    return keep_path(v, path, f->dv->storage == 'p', err);
 }
 
 /* Folders and files whose names begin with '_' or '.' are not data, but for changes and a partition column that begins so. */
@@ -153,22 +162,24 @@ static fm_status note(vacuum *v, fm_str path, int64_t size, fm_error *err)
     return FM_OK;
 }
 
+/* Links are neither followed nor removed: what they name is not the table's. */
 static fm_status look(vacuum *v, const char *dir, int depth, fm_error *err)
 {
     enum { DEPTH_MAX = 64 };
     fm_arena *arena = fm_arena_new(0);
     fm_dir_entry *entries;
     size_t n = 0;
-    fm_status st = arena ? fm_fs_list(v->m->s->env.fs, dir, arena, &entries, &n, err) : fm_no_memory(NULL, err);
+    fm_status st = arena ? fm_fs_list_links(v->m->s->env.fs, dir, arena, &entries, &n, err) : fm_no_memory(NULL, err);
 
     v->folders++;
     for (size_t i = 0; st == FM_OK && i < n; i++) {
         fm_str path = fm_arena_printf(arena, "%s/%s", dir, entries[i].name.ptr);
         if (!path.ptr) st = fm_no_memory(arena, err);
-        if (st != FM_OK || is_hidden(entries[i].name)) continue;
+        if (st != FM_OK || is_hidden(entries[i].name) || entries[i].stat.is_other) continue;
         if (entries[i].stat.is_dir) {
             if (depth < DEPTH_MAX) st = look(v, path.ptr, depth + 1, err);
-        } else if (entries[i].stat.modified_ms < v->before_ms && fm_delta_index_find(&v->keep, path) < 0) {
+        } else if (entries[i].stat.modified_ms < v->before_ms && fm_delta_index_find(&v->keep, path) < 0 &&
+                   fm_delta_index_find(&v->keep, entries[i].name) < 0) {
             st = note(v, path, entries[i].stat.size, err);
         }
     }

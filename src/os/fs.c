@@ -56,6 +56,13 @@ fm_status fm_fs_list(fm_fs *fs, const char *path, fm_arena *arena, fm_dir_entry 
     return fs->ops->list(fs, path, true, NULL, NULL, arena, out, n, err);
 }
 
+fm_status fm_fs_list_links(fm_fs *fs, const char *path, fm_arena *arena, fm_dir_entry **out, size_t *n, fm_error *err)
+{
+    *out = NULL;
+    *n = 0;
+    return fs->ops->list(fs, path, false, NULL, NULL, arena, out, n, err);
+}
+
 fm_status fm_fs_list_others(fm_fs *fs, const char *path, fm_fs_skip skip, void *ctx, fm_arena *arena, fm_dir_entry **out,
                             size_t *n, fm_error *err)
 {

@@ -19,6 +19,7 @@ typedef struct fm_file_stat {
     int64_t size;        /* bytes */
     int64_t modified_ms; /* ms since 1970 UTC */
     bool is_dir;
+    bool is_other; /* neither a file nor a folder: a device, a socket; a link, where links are not followed */
 } fm_file_stat;
 
 typedef struct fm_dir_entry {
@@ -78,6 +79,8 @@ fm_status fm_fs_stat(fm_fs *fs, const char *path, fm_file_stat *out, fm_error *e
 /* Entries in no order, without "." and ".."; names and array live in `arena`. */
 fm_status fm_fs_list(fm_fs *fs, const char *path, fm_arena *arena, fm_dir_entry **out, size_t *n,
                      fm_error *err);
+/* The same, but links are entries of their own and not what they name: for those who go through a tree and remove what is in it. */
+fm_status fm_fs_list_links(fm_fs *fs, const char *path, fm_arena *arena, fm_dir_entry **out, size_t *n, fm_error *err);
 /* The same without the entries whose names `skip` knows, which are not looked at: what costs time in a large folder that was
  * listed before. Folders and links may be looked at and are never left out. */
 typedef bool (*fm_fs_skip)(void *ctx, const char *name);

@@ -147,6 +147,7 @@ static void fill_stat(const struct stat *st, fm_file_stat *out)
         .size = st->st_size,
         .modified_ms = (int64_t)st->st_mtim.tv_sec * 1000 + st->st_mtim.tv_nsec / 1000000,
         .is_dir = S_ISDIR(st->st_mode),
+        .is_other = !S_ISDIR(st->st_mode) && !S_ISREG(st->st_mode),
     };
 }
 

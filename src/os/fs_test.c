@@ -254,6 +254,34 @@ static void links_are_removed_not_followed(void **state)
     close_world(&w);
 }
 
+static void links_are_listed_as_such(void **state)
+{
+    world w;
+    fm_arena *arena = fm_arena_new(0);
+    fm_dir_entry *entries;
+    size_t n;
+
+    (void)state;
+    open_world(&w, true);
+    fm_fs_mkdirs(w.fs, at(&w, "tree/folder"), &w.err);
+    put(&w, "tree/file", FM_OPEN_CREATE_NEW, "f");
+    assert_int_equal(symlink("folder", at(&w, "tree/to-folder")), 0);
+    assert_int_equal(symlink("file", at(&w, "tree/to-file")), 0);
+    assert_int_equal(symlink("nowhere", at(&w, "tree/to-nothing")), 0);
+    assert_int_equal(fm_fs_list_links(w.fs, at(&w, "tree"), arena, &entries, &n, &w.err), FM_OK);
+    assert_int_equal(n, 5);
+    for (size_t i = 0; i < n; i++) {
+        bool is_link = fm_str_starts(entries[i].name, FM_STR("to-"));
+        assert_int_equal(entries[i].stat.is_other, is_link);
+        assert_int_equal(entries[i].stat.is_dir, fm_str_eq(entries[i].name, FM_STR("folder")));
+    }
+    assert_int_equal(fm_fs_list(w.fs, at(&w, "tree"), arena, &entries, &n, &w.err), FM_OK);
+    assert_int_equal(n, 4);
+    for (size_t i = 0; i < n; i++) assert_false(entries[i].stat.is_other);
+    fm_arena_free(arena);
+    close_world(&w);
+}
+
 static void lock_dies_with_its_process(void **state)
 {
     world w;
@@ -302,6 +330,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both),
         cmocka_unit_test(links_are_removed_not_followed),
+        cmocka_unit_test(links_are_listed_as_such),
         cmocka_unit_test(lock_dies_with_its_process),
         cmocka_unit_test(size_unknown_beforehand),
     };

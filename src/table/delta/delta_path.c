@@ -60,6 +60,26 @@ static bool has_scheme(fm_str path)
     return false;
 }
 
+/* Takes empty parts and "." out of a path from `from` on, so that one file has one path. */
+static void simplify(fm_strbuf *text, size_t from)
+{
+    size_t to = from;
+
+    for (size_t i = from; i < text->len;) {
+        size_t end = i;
+        while (end < text->len && text->ptr[end] != '/') end++;
+        size_t len = end - i;
+        bool drops = (len == 0 && i > from) || (len == 1 && text->ptr[i] == '.');
+        if (!drops) {
+            if (len) memmove(text->ptr + to, text->ptr + i, len);
+            to += len;
+            if (end < text->len) text->ptr[to++] = '/';
+        }
+        i = end + 1;
+    }
+    text->len = to;
+}
+
 fm_status fm_delta_path_resolve(fm_arena *arena, fm_str root, fm_str path, fm_str *out, fm_error *err)
 {
     fm_strbuf text = {0};
@@ -73,6 +93,7 @@ fm_status fm_delta_path_resolve(fm_arena *arena, fm_str root, fm_str path, fm_st
     }
     size_t from = text.len;
     fm_delta_path_decode(path, &text);
+    if (fm_strbuf_ok(&text)) simplify(&text, from);
     if (!fm_strbuf_ok(&text)) {
         st = fm_no_memory(NULL, err);
     } else if (text.len == from || memchr(text.ptr, 0, text.len) || (relative && climbs((fm_str){text.ptr + from, text.len - from}))) {
