@@ -15,6 +15,7 @@
 
 enum {
     ERROR_TEXT_SIZE = 512,
+    ASK_AGAIN_US = 100000,        /* between two times of one question: Java's retry.backoff.ms */
     STALL_MS = 2,                 /* a read that gets nothing for so long nudges librdkafka: see nudge() */
     AHEAD_MESSAGES = 100000,      /* how far a partition is read ahead: queued.min.messages, */
     AHEAD_KBYTES = 32768,         /* and queued.max.messages.kbytes */
@@ -108,6 +109,45 @@ static fm_status failed(fm_kafka_client *client, rd_kafka_resp_err_t code, const
     return fm_fail(err, is_unknown(code) ? FM_NOT_FOUND : FM_UNAVAILABLE,
                    is_unknown(code) ? "UNKNOWN_TOPIC_OR_PARTITION" : "FLOODMARK_KAFKA", "Kafka: %s: %s%s%s%s", what,
                    rd_kafka_err2str(code), last[0] ? "; last said: " : "", last, scram_hint(client, last));
+}
+
+/* ---- asking again ---- */
+
+/* What passes by itself when brokers come and go: a leader or a coordinator that moves or is not back yet. Java's client asks again
+ * for as long as default.api.timeout.ms; librdkafka leaves it to the caller. */
+static bool passes(rd_kafka_resp_err_t code)
+{
+    switch (code) {
+    case RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE:
+    case RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION:
+    case RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT:
+    case RD_KAFKA_RESP_ERR_BROKER_NOT_AVAILABLE:
+    case RD_KAFKA_RESP_ERR_REPLICA_NOT_AVAILABLE:
+    case RD_KAFKA_RESP_ERR_NETWORK_EXCEPTION:
+    case RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS:
+    case RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE:
+    case RD_KAFKA_RESP_ERR_NOT_COORDINATOR:
+    case RD_KAFKA_RESP_ERR_KAFKA_STORAGE_ERROR:
+    case RD_KAFKA_RESP_ERR_FENCED_LEADER_EPOCH:
+    case RD_KAFKA_RESP_ERR_UNKNOWN_LEADER_EPOCH:
+    case RD_KAFKA_RESP_ERR_OFFSET_NOT_AVAILABLE:
+    case RD_KAFKA_RESP_ERR__TRANSPORT: return true;
+    default: return false;
+    }
+}
+
+/* How long a question that is asked now may be asked. */
+static int64_t patience_us(const fm_kafka_client *client)
+{
+    return fm_clock_monotonic_us(fm_clock_real()) + (int64_t)client->timeout_ms * 1000;
+}
+
+/* Whether to ask again, after a little while. */
+static bool waits(int64_t until_us, rd_kafka_resp_err_t code)
+{
+    if (!passes(code) || fm_clock_monotonic_us(fm_clock_real()) >= until_us) return false;
+    fm_clock_sleep(fm_clock_real(), ASK_AGAIN_US, NULL);
+    return true;
 }
 
 /* ---- nudges ---- */
@@ -336,6 +376,15 @@ static fm_status copy_metadata(fm_kafka_client *client, const rd_kafka_metadata_
     return FM_OK;
 }
 
+/* Asks for all topics or for one; what is wrong with that one is the code, too, and the answer there. */
+static rd_kafka_resp_err_t ask_metadata(fm_kafka_client *client, rd_kafka_topic_t *rkt, const rd_kafka_metadata_t **meta)
+{
+    if (*meta) rd_kafka_metadata_destroy(*meta);
+    *meta = NULL;
+    rd_kafka_resp_err_t code = rd_kafka_metadata(client->rk, rkt == NULL, rkt, meta, client->timeout_ms);
+    return !code && rkt && (*meta)->topic_cnt == 1 ? (*meta)->topics[0].err : code;
+}
+
 fm_status fm_kafka_client_partitions(fm_kafka_client *client, fm_str topic, fm_arena *arena, fm_kafka_partition **out,
                                      int32_t *n, fm_error *err)
 {
@@ -344,24 +393,44 @@ fm_status fm_kafka_client_partitions(fm_kafka_client *client, fm_str topic, fm_a
 
     if (topic.len && !rkt)
         return fm_fail(err, FM_INVALID, "FLOODMARK_INVALID_OPTION", "'%.*s' is no name of a Kafka topic.", FM_STR_ARG(topic));
-    rd_kafka_resp_err_t code = rd_kafka_metadata(client->rk, topic.len == 0, rkt, &meta, client->timeout_ms);
-    fm_status st = code ? failed(client, code, "asking for topics", err)
+    int64_t until_us = patience_us(client);
+    rd_kafka_resp_err_t code;
+    while (waits(until_us, code = ask_metadata(client, rkt, &meta))) { }
+    fm_status st = code && !meta ? failed(client, code, "asking for topics", err)
                         : copy_metadata(client, meta, topic.len == 0, arena, out, n, err);
     if (meta) rd_kafka_metadata_destroy(meta);
     if (rkt) rd_kafka_topic_destroy(rkt);
     return st;
 }
 
+static rd_kafka_resp_err_t first_error(const rd_kafka_topic_partition_list_t *list)
+{
+    for (int i = 0; i < list->cnt; i++)
+        if (list->elems[i].err) return list->elems[i].err;
+    return RD_KAFKA_RESP_ERR_NO_ERROR;
+}
+
+/* Asks once; what is wrong with the first partition that has an error is the code, too. */
+static rd_kafka_resp_err_t ask_offsets(fm_kafka_client *client, const fm_kafka_partition *partitions, int32_t n, rd_kafka_topic_partition_list_t **list)
+{
+    if (*list) rd_kafka_topic_partition_list_destroy(*list);
+    *list = rd_kafka_topic_partition_list_new(n);
+    for (int32_t i = 0; i < n; i++)
+        rd_kafka_topic_partition_list_add(*list, partitions[i].topic.ptr, partitions[i].partition)->offset = partitions[i].offset;
+    rd_kafka_resp_err_t code = rd_kafka_offsets_for_times(client->rk, *list, client->timeout_ms);
+    return code ? code : first_error(*list);
+}
+
 fm_status fm_kafka_client_offsets(fm_kafka_client *client, fm_kafka_partition *partitions, int32_t n, fm_error *err)
 {
+    rd_kafka_topic_partition_list_t *list = NULL;
+    int64_t until_us = patience_us(client);
+    rd_kafka_resp_err_t code;
     fm_status st = FM_OK;
 
     if (n == 0) return FM_OK;
-    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(n);
-    for (int32_t i = 0; i < n; i++)
-        rd_kafka_topic_partition_list_add(list, partitions[i].topic.ptr, partitions[i].partition)->offset = partitions[i].offset;
-    rd_kafka_resp_err_t code = rd_kafka_offsets_for_times(client->rk, list, client->timeout_ms);
-    if (code) st = failed(client, code, "asking for offsets", err);
+    while (waits(until_us, code = ask_offsets(client, partitions, n, &list))) { }
+    if (code && code != first_error(list)) st = failed(client, code, "asking for offsets", err);
     for (int32_t i = 0; st == FM_OK && i < n; i++) {
         /* The answer is in order of topic and partition, not in that of the question. */
         const rd_kafka_topic_partition_t *p =
@@ -693,20 +762,22 @@ static fm_status transaction_failed(fm_kafka_client *client, rd_kafka_error_t *e
 enum { TRANSACTION_TRIES = 5 };
 
 /* Whether to ask again: what failed may go well the next time. Frees the error then. */
-static bool asks_again(rd_kafka_error_t *error, int tried)
+static bool asks_again(int64_t until_us, rd_kafka_error_t *error, int tried)
 {
-    if (!error || !rd_kafka_error_is_retriable(error) || tried >= TRANSACTION_TRIES) return false;
+    if (!error) return false;
+    if (!waits(until_us, rd_kafka_error_code(error)) && (!rd_kafka_error_is_retriable(error) || tried >= TRANSACTION_TRIES)) return false;
     rd_kafka_error_destroy(error);
     return true;
 }
 
 static rd_kafka_error_t *take_step(fm_kafka_client *client, rd_kafka_error_t *(*step)(rd_kafka_t *rk, int timeout_ms))
 {
+    int64_t until_us = patience_us(client);
     rd_kafka_error_t *error;
     int tried = 0;
 
     do error = step(client->rk, client->timeout_ms);
-    while (asks_again(error, ++tried));
+    while (asks_again(until_us, error, ++tried));
     return error;
 }
 
@@ -734,9 +805,10 @@ static rd_kafka_error_t *set_mark(fm_kafka_client *client, fm_str group, fm_str 
     rd_kafka_error_t *error;
 
     rd_kafka_topic_partition_list_add(list, topic.ptr, 0)->offset = mark;
+    int64_t until_us = patience_us(client);
     int tried = 0;
     do error = rd_kafka_send_offsets_to_transaction(client->rk, list, of, client->timeout_ms);
-    while (asks_again(error, ++tried));
+    while (asks_again(until_us, error, ++tried));
     rd_kafka_consumer_group_metadata_destroy(of);
     rd_kafka_topic_partition_list_destroy(list);
     return error;
@@ -761,10 +833,14 @@ fm_status fm_kafka_transaction_abort(fm_kafka_client *client, fm_error *err)
 fm_status fm_kafka_mark(fm_kafka_client *client, fm_str topic, int64_t *out, fm_error *err)
 {
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+    int64_t until_us = patience_us(client);
+    rd_kafka_resp_err_t code;
 
     rd_kafka_topic_partition_list_add(list, topic.ptr, 0);
-    rd_kafka_resp_err_t code = rd_kafka_committed(client->rk, list, client->timeout_ms);
-    if (!code) code = list->elems[0].err;
+    do {
+        code = rd_kafka_committed(client->rk, list, client->timeout_ms);
+        if (!code) code = list->elems[0].err;
+    } while (waits(until_us, code));
     *out = list->elems[0].offset < 0 ? FM_KAFKA_NONE : list->elems[0].offset;
     rd_kafka_topic_partition_list_destroy(list);
     return code ? failed(client, code, "asking which batch was written last", err) : FM_OK;
