@@ -191,7 +191,8 @@ class Feed:
         for p in range(self.partitions):
             how = random.random()
             if how < 0.2:
-                self.kafka.tool(random.choice(("commit", "abort")), self.topic, p, f"feed-{p}", lines=self.lines(random.randrange(1, 50)))
+                what, lines = random.choice(("commit", "abort")), self.lines(random.randrange(1, 50))
+                patiently(lambda: self.kafka.tool(what, self.topic, p, f"feed-{p}", lines=lines))
             elif how < 0.9:
                 self.kafka.send(self.topic, self.lines(random.choice((1, 30, 200, 1500))), partition=p)
 
