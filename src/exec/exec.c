@@ -142,6 +142,7 @@ static fm_status list_sources(fm_exec *exec, fm_error *err)
 static fm_status open_sink(fm_exec *exec, const fm_sink_spec *sink, fm_error *err)
 {
     fm_sink_spec spec = *sink;
+    spec.every_batch = true;
     const fm_sink_type *type = fm_sink_lookup(exec->env.sinks, sink->format);
 
     if (!type) return fm_fail(err, FM_INVALID, "DATA_SOURCE_NOT_FOUND", "There is no sink '%.*s'.", FM_STR_ARG(sink->format));

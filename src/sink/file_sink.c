@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/seal.h"
 #include "base/time_text.h"
 #include "format/json.h"
 #include "sink/file_writer.h"
@@ -36,6 +37,7 @@ typedef struct file_sink {
     fm_file_log log;
     fm_fs_lock *lock;
     int64_t retention_us;    /* < 0: for ever */
+    bool every_batch;        /* a batch without an entry is one that was lost */
     bool owned;              /* the owner's file is written */
     fm_file_writer *writers; /* [FM_SINK_WRITERS_MAX] */
     int32_t n_writers;
@@ -111,6 +113,7 @@ static fm_status open_sink(file_sink *s, const fm_sink_spec *spec, fm_arena *are
     s->log_dir = fm_arena_printf(arena, "%s/_spark_metadata", dir).ptr;
     s->owner_path = fm_arena_printf(arena, "%s/_spark_metadata/.query", dir).ptr;
     s->query_id = fm_arena_str(arena, spec->query_id);
+    s->every_batch = spec->every_batch;
     s->writers = fm_arena_array(arena, fm_file_writer, FM_SINK_WRITERS_MAX);
     if (!s->log_dir || !s->owner_path || !s->query_id.ptr || !s->writers) return fm_no_memory(arena, err);
     return fm_context(err, open_log(s, arena, err), "opening the output folder '%s'", s->target.dir.ptr);
@@ -133,6 +136,18 @@ static fm_status open_format(const fm_sink_type *type, const fm_sink_env *env, c
 
 /* ---- A micro-batch ----------------------------------------------------------------------------------------- */
 
+/* Each batch makes an entry, so a log that ends before the last batch has lost some, and with them rows that nobody will
+ * write again: the batches are committed. A log without any entry is a new folder, as when the old one was emptied on purpose. */
+static fm_status check_no_hole(const file_sink *s, int64_t batch_id, fm_error *err)
+{
+    if (!s->every_batch || s->log.latest < 0 || batch_id == s->log.latest + 1) return FM_OK;
+    return fm_fail(err, FM_CORRUPT, "FLOODMARK_LOG_HOLE",
+                   "Batches up to %" PRId64 " are committed in the checkpoint, but the " LOG_WHAT " in '%s' ends with batch %" PRId64
+                   ", so the files of the batches between are named nowhere. Restore its last entries from a backup, or give the "
+                   "query an empty folder.",
+                   batch_id - 1, s->log_dir, s->log.latest);
+}
+
 static fm_status file_begin(fm_sink *sink, int64_t batch_id, int32_t writers, bool *skip, fm_error *err)
 {
     file_sink *s = (file_sink *)sink;
@@ -142,6 +157,7 @@ static fm_status file_begin(fm_sink *sink, int64_t batch_id, int32_t writers, bo
     s->n_writers = 0;
     /* The run that wrote the entry may have died before its name was durable; once we say that it is there, it must be. */
     if (*skip) return fm_fs_sync_dir(s->env.fs, s->log_dir, err);
+    FM_TRY(check_no_hole(s, batch_id, err));
     for (int32_t i = 0; i < writers; i++) {
         s->writers[i].base.sink = sink;
         s->writers[i].target = &s->target;
@@ -203,12 +219,14 @@ static void add_log_line(const fm_written_file *f, fm_strbuf *out)
 
     fm_file_uri(f->path, &uri);
     if (out->len) fm_strbuf_add_char(out, '\n');
+    size_t line = out->len;
     fm_strbuf_add_c(out, "{\"path\":");
     fm_strbuf_add_json(out, fm_strbuf_str(&uri));
     fm_strbuf_printf(out,
                      ",\"size\":%" PRId64 ",\"isDir\":false,\"modificationTime\":%" PRId64
-                     ",\"blockReplication\":1,\"blockSize\":33554432,\"action\":\"add\"}",
+                     ",\"blockReplication\":1,\"blockSize\":33554432,\"action\":\"add\"," FM_SEAL_FIELD "}",
                      f->stat.size, f->stat.modified_ms);
+    if (fm_strbuf_ok(out)) fm_seal(out->ptr + line, out->len - line);
     out->failed |= uri.failed;
     fm_strbuf_fini(&uri);
 }

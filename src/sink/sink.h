@@ -55,6 +55,7 @@ typedef struct fm_sink_spec {
     /* Key columns of an update-mode aggregation in the result, for sinks that upsert: indexes, or n_keys 0. */
     const int32_t *key_columns;
     int32_t n_key_columns;
+    bool every_batch;            /* begin is called for each micro-batch of the query; else for those that have rows for it */
     fm_str missing_key;          /* SQL of a grouping expression that no column shows: the keys tell too little; empty: none */
 } fm_sink_spec;
 

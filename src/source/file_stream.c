@@ -33,9 +33,6 @@ static fm_status parse_line(fm_arena *arena, fm_str text, log_line *out, fm_erro
 {
     const fm_json *v = NULL;
 
-    if (!fm_seal_holds(text))
-        return fm_fail(err, FM_CORRUPT, "FLOODMARK_CORRUPT_LOG", "The checksum of a line does not fit: %.*s. Restore the "
-                       "file from a backup, or start with a new checkpointLocation.", FM_STR_ARG(text));
     FM_TRY(fm_json_read(arena, text, &v, err));
     const fm_json *path = fm_json_get(v, "path");
     if (!path || path->kind != FM_JSON_STRING ||

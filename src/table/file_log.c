@@ -2,6 +2,7 @@
 #include "table/file_log.h"
 
 #include "base/limits.h"
+#include "base/seal.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -122,6 +123,16 @@ static fm_str entry_path(const fm_file_log *log, int64_t id, fm_arena *arena)
                            fm_file_log_is_compact(log, id) ? suffix : "");
 }
 
+/* A damaged line is found here, before a compaction copies it: then the entries that could tell of it may go. */
+static fm_status check_line(const fm_file_log *log, int64_t id, fm_str line, fm_error *err)
+{
+    if (line.ptr[0] == '{' && line.ptr[line.len - 1] == '}' && fm_seal_holds(line)) return FM_OK;
+    return fm_fail(err, FM_CORRUPT, "FLOODMARK_CORRUPT_LOG",
+                   "A line of entry %" PRId64 " of the %s in %s is damaged: it is cut off, or its checksum does not fit: "
+                   "%.*s. Restore the file from a backup, or start with a new checkpointLocation.",
+                   id, log->what, log->dir, FM_STR_ARG(line));
+}
+
 static fm_status visit_lines(const fm_file_log *log, int64_t id, fm_str text,
                              fm_file_log_visit visit, void *ctx, fm_error *err)
 {
@@ -138,6 +149,7 @@ static fm_status visit_lines(const fm_file_log *log, int64_t id, fm_str text,
                            " of the %s in %s does not begin with v1. Restore the file from "
                            "a backup, or start with a new checkpoint.",
                            id, log->what, log->dir);
+        if (!first && line.len) FM_TRY(check_line(log, id, line, err));
         if (!first && line.len) FM_TRY(visit(ctx, line, err));
         first = false;
         at = nl ? nl + 1 : end;

@@ -2,7 +2,7 @@
  * (_spark_metadata) keep it.
  *
  * A folder of entries 0, 1, 2, ... Entry k is the file `k`: a line `v1`, then one line of JSON per
- * file. Every interval-th entry is compact: `k.compact` holds the lines of all entries before it
+ * file, sealed (base/seal.h) when we wrote it. Every interval-th entry is compact: `k.compact` holds the lines of all entries before it
  * and its own, so that a reader needs the last compact entry and what follows. What a line says is
  * the caller's business.
  *

@@ -24,7 +24,7 @@ static fm_status add(fm_file_log *log, int64_t id, fm_error *err)
 {
     char line[32];
 
-    snprintf(line, sizeof line, "f%" PRId64, id);
+    snprintf(line, sizeof line, "{f%" PRId64 "}", id);
     return fm_file_log_add(log, id, fm_str_c(line), NULL, NULL, err);
 }
 
@@ -41,7 +41,7 @@ static void assert_lines(const fm_file_log *log, int64_t n)
 
     fm_strbuf_add_c(&text, "");
     fm_strbuf_add_c(&want, "");
-    for (int64_t i = 0; i < n; i++) fm_strbuf_printf(&want, "f%" PRId64 " ", i);
+    for (int64_t i = 0; i < n; i++) fm_strbuf_printf(&want, "{f%" PRId64 "} ", i);
     assert_int_equal(fm_file_log_read_all(log, count_line, &text, &err), FM_OK);
     assert_true(fm_str_eq(fm_strbuf_str(&text), fm_strbuf_str(&want)));
     fm_strbuf_fini(&text);
@@ -73,9 +73,9 @@ static void test_compaction(void **state)
     }
     assert_int_equal(fm_fs_read_all(fs, "/ck/sources/0/5.compact", 1000, arena, &text, &err),
                      FM_OK);
-    assert_true(fm_str_eq(text, FM_STR("v1\nf0\nf1\nf2\nf3\nf4\nf5")));
+    assert_true(fm_str_eq(text, FM_STR("v1\n{f0}\n{f1}\n{f2}\n{f3}\n{f4}\n{f5}")));
     assert_int_equal(fm_fs_read_all(fs, "/ck/sources/0/7", 1000, arena, &text, &err), FM_OK);
-    assert_true(fm_str_eq(text, FM_STR("v1\nf7")));
+    assert_true(fm_str_eq(text, FM_STR("v1\n{f7}")));
     assert_false(exists(fs, "/ck/sources/0/4")); /* 5.compact holds it, and two entries follow */
     assert_true(exists(fs, "/ck/sources/0/6"));
     assert_int_equal(add(&log, 7, &err), FM_CONFLICT);
@@ -141,6 +141,13 @@ static void test_damage(void **state)
     for (int64_t id = 0; id < 3; id++) assert_int_equal(add(&log, id, &err), FM_OK);
     assert_int_equal(fm_fs_write_atomic(fs, "/log/1", FM_STR("v9\nf1"), true, &err), FM_OK);
     assert_int_equal(fm_file_log_read_all(&log, count_line, &text, &err), FM_CORRUPT);
+    for (int64_t id = 3; id < 9; id++) assert_int_equal(add(&log, id, &err), FM_OK);
+    static const char *const damaged[] = {"v1\n{f1", "v1\nf1}", "v1\n{f1}x", "v1\n{\"floodmarkChecksum\":\"0000000000000000\"}"};
+    for (size_t i = 0; i < sizeof damaged / sizeof damaged[0]; i++) { /* a compaction copies no damage */
+        assert_int_equal(fm_fs_write_atomic(fs, "/log/1", fm_str_c(damaged[i]), true, &err), FM_OK);
+        assert_int_equal(add(&log, 9, &err), FM_CORRUPT);
+        assert_false(exists(fs, "/log/9.compact"));
+    }
     assert_int_equal(fm_fs_remove(fs, "/log/1", &err), FM_OK);
     assert_int_equal(fm_file_log_read_all(&log, count_line, &text, &err), FM_CORRUPT);
     fm_strbuf_fini(&text);
@@ -195,7 +202,7 @@ static void test_gaps(void **state)
     assert_int_equal(add(&log, 33, &err), FM_OK);
     assert_true(exists(fs, "/log/1") && exists(fs, "/log/9.compact") && exists(fs, "/log/29.compact") && exists(fs, "/log/32"));
     assert_int_equal(fm_file_log_read_all(&log, count_line, &text, &err), FM_OK);
-    assert_string_equal(text.ptr, "f0 f8 f33 ");
+    assert_string_equal(text.ptr, "{f0} {f8} {f33} ");
     fm_strbuf_fini(&text);
     fm_arena_free(arena);
     fm_clock_free(clock);
