@@ -239,3 +239,30 @@ fm_status fm_agg_bag_load(fm_str bytes, size_t *at, bool is_distinct, const fm_t
     FM_TRY(open(bag, err));
     return load_entries((fm_str){bytes.ptr + *at - len, len}, n, is_distinct, types, n_types, *bag, err);
 }
+
+/* ---- States that are one bag ---------------------------------------------------------------------------------------- */
+
+uint32_t fm_agg_bags_size(const fm_agg_call *call)
+{
+    (void)call;
+    return sizeof(fm_agg_bag *);
+}
+
+void fm_agg_bags_fini(const fm_agg_call *call, void *state)
+{
+    (void)call;
+    fm_agg_bag_free(*(fm_agg_bag **)state);
+    *(fm_agg_bag **)state = NULL;
+}
+
+fm_status fm_agg_bags_save(const fm_agg_call *call, const void *state, fm_strbuf *out, fm_error *err)
+{
+    (void)call;
+    return fm_agg_bag_save(*(fm_agg_bag *const *)state, out, err);
+}
+
+size_t fm_agg_bags_memory(const fm_agg_call *call, const void *state)
+{
+    (void)call;
+    return fm_agg_bag_memory(*(fm_agg_bag *const *)state);
+}

@@ -28,12 +28,6 @@ static fm_status bind_set(fm_bind *b, fm_error *err)
     return bind_list(b, err);
 }
 
-static uint32_t state_size(const fm_agg_call *call)
-{
-    (void)call;
-    return sizeof(fm_agg_bag *);
-}
-
 static fm_status update(const fm_agg_call *call, char *const *entries, const fm_vec *args,
                         const uint8_t *keep, int32_t n, fm_error *err)
 {
@@ -80,34 +74,15 @@ static fm_status finish(const fm_agg_call *call, char *const *entries, int32_t n
     return fm_builder_finish(b, out, err);
 }
 
-static void fini(const fm_agg_call *call, void *state)
-{
-    (void)call;
-    fm_agg_bag_free(*(fm_agg_bag **)state);
-    *(fm_agg_bag **)state = NULL;
-}
-
-static fm_status save(const fm_agg_call *call, const void *state, fm_strbuf *out, fm_error *err)
-{
-    (void)call;
-    return fm_agg_bag_save(*(fm_agg_bag *const *)state, out, err);
-}
-
 static fm_status load(const fm_agg_call *call, fm_str bytes, size_t *at, void *state, fm_error *err)
 {
     return fm_agg_bag_load(bytes, at, is_set(call), call->arg_types, 1, state, err);
 }
 
-static size_t memory(const fm_agg_call *call, const void *state)
-{
-    (void)call;
-    return fm_agg_bag_memory(*(fm_agg_bag *const *)state);
-}
-
 #define COMMON                                                                                \
     .args = {FM_ARG_ANY, FM_ARG_END}, .args_min = 1, .args_max = 1, .never_null = true,       \
-    .order_dependent = true, .state_size = state_size, .update = update, .merge = merge,      \
-    .finish = finish, .fini = fini, .save = save, .load = load, .memory = memory, .since = "2.0.0"
+    .order_dependent = true, .state_size = fm_agg_bags_size, .update = update, .merge = merge,      \
+    .finish = finish, .fini = fm_agg_bags_fini, .save = fm_agg_bags_save, .load = load, .memory = fm_agg_bags_memory, .since = "2.0.0"
 
 const fm_aggregate fm_agg_collect_list = {
     COMMON, .name = "collect_list", .aliases = {"array_agg"}, .bind = bind_list,

@@ -4,6 +4,8 @@
  *       it stays lost, which finish reports (ANSI) or gives as NULL. */
 #include "expr/agg_decimal.h"
 
+#include "expr/cast.h"
+
 static void set_sum(fm_agg_decimal *s, fm_i128 sum)
 {
     s->lo = (uint64_t)(fm_u128)sum;
@@ -47,4 +49,15 @@ fm_status fm_agg_decimal_merge(const fm_agg_call *call, char *const *dst, char *
         d->count += s->count;
     }
     return FM_OK;
+}
+
+const double *fm_agg_doubles(const fm_vec *x, int32_t from, int32_t n, double *buffer)
+{
+    if (x->type->id != FM_TYPE_DECIMAL) return fm_agg_f64(x, from, n, buffer);
+    for (int32_t i = 0; i < n; i++) {
+        char text[FM_DECIMAL_TEXT_SIZE];
+        size_t len = fm_decimal_text(fm_vec_decimal(x)[from + i], x->type->scale, text);
+        if (!fm_text_to_double((fm_str){text, len}, &buffer[i])) buffer[i] = 0;
+    }
+    return buffer;
 }

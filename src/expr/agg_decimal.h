@@ -1,4 +1,4 @@
-/* expr/agg_decimal.h: running sums of decimals: what sum(decimal) and avg(decimal) share. */
+/* expr/agg_decimal.h: running sums of decimals: what sum(decimal) and avg(decimal) share; decimals among other numbers. */
 #ifndef FM_EXPR_AGG_DECIMAL_H
 #define FM_EXPR_AGG_DECIMAL_H
 
@@ -24,5 +24,9 @@ fm_status fm_agg_decimal_update(const fm_agg_call *call, char *const *entries, c
                                 const uint8_t *keep, int32_t n);
 fm_status fm_agg_decimal_merge(const fm_agg_call *call, char *const *dst, char *const *src,
                                int32_t n);
+
+/* Lanes [from, from + n) of a column of numbers, of any type, as doubles. A decimal goes by its text, as Java's BigDecimal
+ * does. buffer: [FM_AGG_CHUNK]. */
+const double *fm_agg_doubles(const fm_vec *x, int32_t from, int32_t n, double *buffer);
 
 #endif

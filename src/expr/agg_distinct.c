@@ -30,12 +30,6 @@ fm_status fm_agg_make_distinct(fm_arena *arena, fm_expr *e, fm_error *err)
     return FM_OK;
 }
 
-static uint32_t state_size(const fm_agg_call *call)
-{
-    (void)call;
-    return sizeof(fm_agg_bag *);
-}
-
 static fm_status update(const fm_agg_call *call, char *const *entries, const fm_vec *args,
                         const uint8_t *keep, int32_t n, fm_error *err)
 {
@@ -132,31 +126,12 @@ static fm_status finish(const fm_agg_call *call, char *const *entries, int32_t n
     return st;
 }
 
-static void fini(const fm_agg_call *call, void *state)
-{
-    (void)call;
-    fm_agg_bag_free(*(fm_agg_bag **)state);
-    *(fm_agg_bag **)state = NULL;
-}
-
-static fm_status save(const fm_agg_call *call, const void *state, fm_strbuf *out, fm_error *err)
-{
-    (void)call;
-    return fm_agg_bag_save(*(fm_agg_bag *const *)state, out, err);
-}
-
 static fm_status load(const fm_agg_call *call, fm_str bytes, size_t *at, void *state, fm_error *err)
 {
     return fm_agg_bag_load(bytes, at, true, call->arg_types, call->n_args, state, err);
 }
 
-static size_t memory(const fm_agg_call *call, const void *state)
-{
-    (void)call;
-    return fm_agg_bag_memory(*(fm_agg_bag *const *)state);
-}
-
 static const fm_aggregate agg_distinct = {
-    .name = "distinct", .order_dependent = true, .state_size = state_size, .update = update, .merge = merge, .finish = finish,
-    .fini = fini, .save = save, .load = load, .memory = memory,
+    .name = "distinct", .order_dependent = true, .state_size = fm_agg_bags_size, .update = update, .merge = merge, .finish = finish,
+    .fini = fm_agg_bags_fini, .save = fm_agg_bags_save, .load = load, .memory = fm_agg_bags_memory,
 };

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "expr/agg_cell.h"
+#include "expr/agg_decimal.h"
 #include "expr/call_args.h"
 #include "expr/cast.h"
 #include "expr/coerce.h"
@@ -194,17 +195,6 @@ static fm_status open(histogram **h, fm_error *err)
 
 /* ---- The entry ---------------------------------------------------------------------------------------------------- */
 
-static const double *as_doubles(const fm_vec *x, int32_t from, int32_t n, double *buffer)
-{
-    if (x->type->id != FM_TYPE_DECIMAL) return fm_agg_f64(x, from, n, buffer);
-    for (int32_t i = 0; i < n; i++) {
-        char text[FM_DECIMAL_TEXT_SIZE];
-        size_t len = fm_decimal_text(fm_vec_decimal(x)[from + i], x->type->scale, text);
-        if (!fm_text_to_double((fm_str){text, len}, &buffer[i])) buffer[i] = 0;
-    }
-    return buffer;
-}
-
 static fm_status update(const fm_agg_call *call, char *const *entries, const fm_vec *args,
                         const uint8_t *keep, int32_t n, fm_error *err)
 {
@@ -213,7 +203,7 @@ static fm_status update(const fm_agg_call *call, char *const *entries, const fm_
     for (int32_t from = 0; from < n; from += FM_AGG_CHUNK) {
         int32_t len = fm_agg_chunk(from, n);
         const uint8_t *live = fm_agg_live(args, 1, keep, from, len, buffer);
-        const double *x = as_doubles(&args[0], from, len, wide);
+        const double *x = fm_agg_doubles(&args[0], from, len, wide);
         for (int32_t i = 0; i < len; i++) {
             histogram **h = fm_agg_state(call, entries[from + i]);
             if (live && !live[i]) continue;

@@ -82,12 +82,6 @@ static fm_status bind(fm_bind *b, fm_error *err)
     return FM_OK;
 }
 
-static uint32_t state_size(const fm_agg_call *call)
-{
-    (void)call;
-    return sizeof(fm_agg_bag *);
-}
-
 static fm_status update(const fm_agg_call *call, char *const *entries, const fm_vec *args,
                         const uint8_t *keep, int32_t n, fm_error *err)
 {
@@ -185,35 +179,16 @@ static fm_status finish(const fm_agg_call *call, char *const *entries, int32_t n
     return st;
 }
 
-static void fini(const fm_agg_call *call, void *state)
-{
-    (void)call;
-    fm_agg_bag_free(*(fm_agg_bag **)state);
-    *(fm_agg_bag **)state = NULL;
-}
-
-static fm_status save(const fm_agg_call *call, const void *state, fm_strbuf *out, fm_error *err)
-{
-    (void)call;
-    return fm_agg_bag_save(*(fm_agg_bag *const *)state, out, err);
-}
-
 static fm_status load(const fm_agg_call *call, fm_str bytes, size_t *at, void *state, fm_error *err)
 {
     const bound *own = bound_of(call);
     return fm_agg_bag_load(bytes, at, false, own->types, 1 + own->n_keys, state, err);
 }
 
-static size_t memory(const fm_agg_call *call, const void *state)
-{
-    (void)call;
-    return fm_agg_bag_memory(*(fm_agg_bag *const *)state);
-}
-
 const fm_aggregate fm_agg_listagg = {
     .name = "listagg", .aliases = {"string_agg"}, .args = {FM_ARG_ANY, FM_ARG_ANY, FM_ARG_END}, .args_min = 1, .args_max = 2,
-    .within = FM_WITHIN_MAYBE, .order_dependent = true, .bind = bind, .state_size = state_size, .update = update,
-    .merge = merge, .finish = finish, .fini = fini, .save = save, .load = load, .memory = memory,
+    .within = FM_WITHIN_MAYBE, .order_dependent = true, .bind = bind, .state_size = fm_agg_bags_size, .update = update,
+    .merge = merge, .finish = finish, .fini = fm_agg_bags_fini, .save = fm_agg_bags_save, .load = load, .memory = fm_agg_bags_memory,
     .usage = "listagg(expr[, delimiter]) [WITHIN GROUP (ORDER BY key, ...)]",
     .doc = "Joins the texts that are not null.", .since = "4.0.0",
 };

@@ -52,12 +52,6 @@ static fm_status bind(fm_bind *b, fm_error *err)
     return FM_OK;
 }
 
-static uint32_t state_size(const fm_agg_call *call)
-{
-    (void)call;
-    return sizeof(fm_agg_bag *);
-}
-
 static fm_status update(const fm_agg_call *call, char *const *entries, const fm_vec *args,
                         const uint8_t *keep, int32_t n, fm_error *err)
 {
@@ -109,34 +103,15 @@ static fm_status finish(const fm_agg_call *call, char *const *entries, int32_t n
     return fm_builder_finish(b, out, err);
 }
 
-static void fini(const fm_agg_call *call, void *state)
-{
-    (void)call;
-    fm_agg_bag_free(*(fm_agg_bag **)state);
-    *(fm_agg_bag **)state = NULL;
-}
-
-static fm_status save(const fm_agg_call *call, const void *state, fm_strbuf *out, fm_error *err)
-{
-    (void)call;
-    return fm_agg_bag_save(*(fm_agg_bag *const *)state, out, err);
-}
-
 static fm_status load(const fm_agg_call *call, fm_str bytes, size_t *at, void *state, fm_error *err)
 {
     return fm_agg_bag_load(bytes, at, true, call->arg_types, 1, state, err);
 }
 
-static size_t memory(const fm_agg_call *call, const void *state)
-{
-    (void)call;
-    return fm_agg_bag_memory(*(fm_agg_bag *const *)state);
-}
-
 const fm_aggregate fm_agg_mode = {
     .name = "mode", .args = {FM_ARG_ANY, FM_ARG_ANY, FM_ARG_END}, .args_min = 0, .args_max = 2, .within = FM_WITHIN_MAYBE,
-    .unread = 1 << 1, .order_dependent = true, .bind = bind, .state_size = state_size, .update = update, .merge = merge,
-    .finish = finish, .fini = fini, .save = save, .load = load, .memory = memory,
+    .unread = 1 << 1, .order_dependent = true, .bind = bind, .state_size = fm_agg_bags_size, .update = update, .merge = merge,
+    .finish = finish, .fini = fm_agg_bags_fini, .save = fm_agg_bags_save, .load = load, .memory = fm_agg_bags_memory,
     .usage = "mode(expr[, deterministic]), mode() WITHIN GROUP (ORDER BY expr)",
     .doc = "Returns the value that came most often.", .since = "3.4.0",
 };

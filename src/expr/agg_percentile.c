@@ -82,12 +82,6 @@ static fm_status bind_disc(fm_bind *b, fm_error *err)
     return bind_as(b, (bound){.x = 1, .descending = b->keys[0]->descending, .discrete = true}, 0, err);
 }
 
-static uint32_t state_size(const fm_agg_call *call)
-{
-    (void)call;
-    return sizeof(fm_agg_bag *);
-}
-
 static fm_status fail_negative(int64_t frequency, fm_error *err)
 {
     return fm_fail(err, FM_INVALID, "NEGATIVE_VALUES_IN_FREQUENCY_EXPRESSION",
@@ -232,33 +226,14 @@ static fm_status finish(const fm_agg_call *call, char *const *entries, int32_t n
     return st;
 }
 
-static void fini(const fm_agg_call *call, void *state)
-{
-    (void)call;
-    fm_agg_bag_free(*(fm_agg_bag **)state);
-    *(fm_agg_bag **)state = NULL;
-}
-
-static fm_status save(const fm_agg_call *call, const void *state, fm_strbuf *out, fm_error *err)
-{
-    (void)call;
-    return fm_agg_bag_save(*(fm_agg_bag *const *)state, out, err);
-}
-
 static fm_status load(const fm_agg_call *call, fm_str bytes, size_t *at, void *state, fm_error *err)
 {
     return fm_agg_bag_load(bytes, at, true, &call->arg_types[bound_of(call)->x], 1, state, err);
 }
 
-static size_t memory(const fm_agg_call *call, const void *state)
-{
-    (void)call;
-    return fm_agg_bag_memory(*(fm_agg_bag *const *)state);
-}
-
 #define COMMON                                                                                             \
-    .state_size = state_size, .update = update, .merge = merge, .finish = finish, .fini = fini,            \
-    .save = save, .load = load, .memory = memory
+    .state_size = fm_agg_bags_size, .update = update, .merge = merge, .finish = finish, .fini = fm_agg_bags_fini,            \
+    .save = fm_agg_bags_save, .load = load, .memory = fm_agg_bags_memory
 
 const fm_aggregate fm_agg_percentile = {
     COMMON, .name = "percentile", .args = {FM_ARG_ANY, FM_ARG_ANY, FM_ARG_ANY, FM_ARG_END}, .args_min = 2, .args_max = 3,

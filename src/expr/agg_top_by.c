@@ -42,12 +42,6 @@ fm_status fm_agg_bind_top_by(fm_bind *b, fm_error *err)
     return b->returns ? FM_OK : fm_no_memory(b->arena, err);
 }
 
-static uint32_t state_size(const fm_agg_call *call)
-{
-    (void)call;
-    return sizeof(fm_agg_bag *);
-}
-
 /* ---- The best ------------------------------------------------------------------------------------------------------- */
 
 typedef struct pairs {
@@ -146,33 +140,14 @@ static fm_status finish(const fm_agg_call *call, char *const *entries, int32_t n
     return fm_builder_finish(b, out, err);
 }
 
-static void fini(const fm_agg_call *call, void *state)
-{
-    (void)call;
-    fm_agg_bag_free(*(fm_agg_bag **)state);
-    *(fm_agg_bag **)state = NULL;
-}
-
-static fm_status save(const fm_agg_call *call, const void *state, fm_strbuf *out, fm_error *err)
-{
-    (void)call;
-    return fm_agg_bag_save(*(fm_agg_bag *const *)state, out, err);
-}
-
 static fm_status load(const fm_agg_call *call, fm_str bytes, size_t *at, void *state, fm_error *err)
 {
     return fm_agg_bag_load(bytes, at, false, call->arg_types, 2, state, err);
 }
 
-static size_t memory(const fm_agg_call *call, const void *state)
-{
-    (void)call;
-    return fm_agg_bag_memory(*(fm_agg_bag *const *)state);
-}
-
 #define COMMON                                                                                               \
-    .order_dependent = true, .unread = 1 << 2, .state_size = state_size, .update = update, .merge = merge,   \
-    .finish = finish, .fini = fini, .save = save, .load = load, .memory = memory
+    .order_dependent = true, .unread = 1 << 2, .state_size = fm_agg_bags_size, .update = update, .merge = merge,   \
+    .finish = finish, .fini = fm_agg_bags_fini, .save = fm_agg_bags_save, .load = load, .memory = fm_agg_bags_memory
 
 const fm_aggregate fm_agg_max_by_k = {COMMON, .name = "max_by"};
 const fm_aggregate fm_agg_min_by_k = {COMMON, .name = "min_by"};

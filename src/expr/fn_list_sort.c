@@ -11,6 +11,7 @@
 #include "expr/coerce.h"
 #include "expr/eval.h"
 #include "expr/fn_list_impl.h"
+#include "expr/mersenne.h"
 #include "expr/resolve_text.h"
 
 /* ---- by the order of the type ------------------------------------------------------------------------------------- */
@@ -215,56 +216,13 @@ static fm_status array_sort(fm_call *call, const fm_vec *args, fm_vec *out)
 
 /* ---- shuffle ------------------------------------------------------------------------------------------------------ */
 
-enum { TWISTER_N = 624, TWISTER_M = 397 };
-
-/* Mersenne Twister (Matsumoto and Nishimura 1998), seeded by an array of two words: the halves of a BIGINT. */
-typedef struct twister {
-    uint32_t state[TWISTER_N];
-    int at;
-} twister;
-
-static void seed_twister(twister *t, uint64_t seed)
-{
-    const uint32_t key[2] = {(uint32_t)(seed >> 32), (uint32_t)seed};
-    int i = 1, j = 0;
-    t->state[0] = 19650218;
-    for (int k = 1; k < TWISTER_N; k++) t->state[k] = 1812433253u * (t->state[k - 1] ^ t->state[k - 1] >> 30) + (uint32_t)k;
-    for (int k = 0; k < TWISTER_N; k++) {
-        t->state[i] = (t->state[i] ^ (t->state[i - 1] ^ t->state[i - 1] >> 30) * 1664525u) + key[j] + (uint32_t)j;
-        j = !j;
-        if (++i == TWISTER_N) t->state[0] = t->state[TWISTER_N - 1], i = 1;
-    }
-    for (int k = 1; k < TWISTER_N; k++) {
-        t->state[i] = (t->state[i] ^ (t->state[i - 1] ^ t->state[i - 1] >> 30) * 1566083941u) - (uint32_t)i;
-        if (++i == TWISTER_N) t->state[0] = t->state[TWISTER_N - 1], i = 1;
-    }
-    t->state[0] = 0x80000000u;
-    t->at = TWISTER_N;
-}
-
-static uint32_t next_31_bits(twister *t)
-{
-    uint32_t x;
-    for (int k = 0; t->at == TWISTER_N && k < TWISTER_N; k++) {
-        uint32_t mixed = (t->state[k] & 0x80000000u) | (t->state[(k + 1) % TWISTER_N] & 0x7FFFFFFFu);
-        t->state[k] = t->state[(k + TWISTER_M) % TWISTER_N] ^ mixed >> 1 ^ (mixed & 1 ? 0x9908B0DFu : 0);
-    }
-    if (t->at == TWISTER_N) t->at = 0;
-    x = t->state[t->at++];
-    x ^= x >> 11;
-    x ^= x << 7 & 0x9D2C5680u;
-    x ^= x << 15 & 0xEFC60000u;
-    x ^= x >> 18;
-    return x >> 1;
-}
-
 /* Below n, n > 0. */
-static int32_t next_below(twister *t, int32_t n)
+static int32_t next_below(fm_mersenne *m, int32_t n)
 {
     uint32_t bits, x;
-    if ((n & (n - 1)) == 0) return (int32_t)((uint64_t)n * next_31_bits(t) >> 31);
+    if ((n & (n - 1)) == 0) return (int32_t)((uint64_t)n * (fm_mersenne_u32(m) >> 1) >> 31);
     do {
-        bits = next_31_bits(t);
+        bits = (fm_mersenne_u32(m) >> 1);
         x = bits % (uint32_t)n;
     } while (bits - x + (uint32_t)(n - 1) > INT32_MAX);
     return (int32_t)x;
@@ -281,14 +239,14 @@ static fm_status bind_shuffle(fm_bind *b, fm_error *err)
 static fm_status shuffle(fm_call *call, const fm_vec *args, fm_vec *out)
 {
     int32_t *from, *offsets;
-    twister *t = fm_arena_one(call->arena, twister);
+    fm_mersenne *m = fm_arena_one(call->arena, fm_mersenne);
     bool seeded = call->expr->n_args == 2 && out->len && !fm_vec_is_null(&args[1], 0);
-    if (!t) return fm_no_memory(call->arena, call->err);
-    seed_twister(t, seeded ? (uint64_t)fm_vec_i64(&args[1])[0] : call->expr->n_args == 2 ? 0 : (uint64_t)call->run->now_us);
+    if (!m) return fm_no_memory(call->arena, call->err);
+    fm_mersenne_init(m, seeded ? fm_vec_i64(&args[1])[0] : call->expr->n_args == 2 ? 0 : call->run->now_us);
     FM_TRY(places(call, &args[0], &from, &offsets));
     for (int32_t i = 0; i < out->len; i++) {
         for (int32_t k = 0; k < offsets[i + 1] - offsets[i]; k++) { /* inside out: each goes in among those before it */
-            int32_t other = next_below(t, k + 1), *lane = from + offsets[i], kept = lane[k];
+            int32_t other = next_below(m, k + 1), *lane = from + offsets[i], kept = lane[k];
             lane[k] = lane[other];
             lane[other] = kept;
         }

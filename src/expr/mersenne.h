@@ -1,4 +1,4 @@
-/* expr/mersenne.h: MT19937, as Apache Commons Math seeds and reads it: what Spark's uuid(seed) draws from. */
+/* expr/mersenne.h: MT19937, as Apache Commons Math seeds and reads it: what Spark's uuid(seed) and shuffle(array, seed) draw from. */
 #ifndef FM_EXPR_MERSENNE_H
 #define FM_EXPR_MERSENNE_H
 

@@ -21,23 +21,12 @@ fm_status fm_rate_schema(fm_arena *arena, const fm_type **out, fm_error *err)
 fm_status fm_rate_init(fm_rate_source *s, const fm_source_type *type, const fm_source_env *env,
                        const fm_source_spec *spec, fm_arena *arena, fm_error *err)
 {
-    fm_field *fields = fm_arena_array(arena, fm_field, spec->n_wanted + 1);
-    int32_t *wanted = fm_arena_array(arena, int32_t, spec->n_wanted);
-
-    if (!fields || !wanted) return fm_no_memory(arena, err);
     s->base.type = type;
     s->env = *env;
     s->arena = arena;
     s->want_position = spec->want_position;
     s->n_wanted = spec->n_wanted;
-    s->wanted = wanted;
-    for (int32_t i = 0; i < spec->n_wanted; i++) {
-        wanted[i] = spec->wanted[i];
-        fields[i] = spec->schema->fields[spec->wanted[i]];
-    }
-    fields[spec->n_wanted] = (fm_field){FM_STR("_position"), fm_type_string(), true};
-    s->out_schema = fm_type_struct(arena, fields, spec->n_wanted + spec->want_position);
-    return s->out_schema ? FM_OK : fm_no_memory(arena, err);
+    return fm_source_columns(spec, arena, &s->wanted, &s->out_schema, err);
 }
 
 fm_status fm_rate_splits(int64_t first, int64_t end, int64_t start_ms, double ms_per_value,

@@ -131,20 +131,9 @@ static void socket_close(fm_source *source)
 
 static fm_status choose_columns(socket_source *s, const fm_source_spec *spec, fm_error *err)
 {
-    fm_field *fields = fm_arena_array(s->arena, fm_field, spec->n_wanted + 1);
-    int32_t *wanted = fm_arena_array(s->arena, int32_t, spec->n_wanted);
-
-    if (!fields || !wanted) return fm_no_memory(s->arena, err);
-    for (int32_t i = 0; i < spec->n_wanted; i++) {
-        wanted[i] = spec->wanted[i];
-        fields[i] = spec->schema->fields[spec->wanted[i]];
-    }
-    fields[spec->n_wanted] = (fm_field){FM_STR("_position"), fm_type_string(), true};
-    s->wanted = wanted;
     s->n_wanted = spec->n_wanted;
     s->want_position = spec->want_position;
-    s->out_schema = fm_type_struct(s->arena, fields, spec->n_wanted + spec->want_position);
-    return s->out_schema ? FM_OK : fm_no_memory(s->arena, err);
+    return fm_source_columns(spec, s->arena, &s->wanted, &s->out_schema, err);
 }
 
 static fm_status socket_open(const fm_source_env *env, const fm_source_spec *spec, fm_arena *arena,

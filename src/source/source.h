@@ -51,6 +51,10 @@ typedef struct fm_source_spec {
     const char *metadata_dir;      /* <checkpoint>/sources/<i>, for what the source keeps; NULL: batch read */
 } fm_source_spec;
 
+/* Of a source whose rows have all columns of the relation: the columns to deliver, [spec->n_wanted] in arena, and the schema
+ * of what comes out, with _position behind them when that is wanted. */
+fm_status fm_source_columns(const fm_source_spec *spec, fm_arena *arena, const int32_t **wanted, const fm_type **schema, fm_error *err);
+
 /* How much a micro-batch may take. */
 typedef enum fm_read_limit { FM_READ_LIMITED, FM_READ_ALL } fm_read_limit;
 

@@ -1,6 +1,6 @@
 /* tests/fuzz/fuzz_csv.c: CSV under every option. The first bytes choose the options, the rest is the file; what was read is
  * written again with the same options. */
-#include "fuzz.h"
+#include "fuzz_infer.h"
 
 #include <stdlib.h>
 
@@ -83,20 +83,6 @@ static void read_and_write(const fm_format *format, const fm_read_spec *spec, fm
     fm_arena_free(batches);
 }
 
-static void infer(const fm_format *format, const fm_read_spec *spec, fm_str text, fm_arena *arena)
-{
-    fm_error err = FM_ERROR_INIT;
-    fm_inferrer *inferrer;
-    const fm_type *inferred;
-    char *padded = fm_arena_buffer(arena, text.len, true);
-
-    if (!padded || !format->infer_new || format->infer_new(arena, spec, &inferrer, &err) != FM_OK) return;
-    if (text.len) memcpy(padded, text.ptr, text.len);
-    fm_block block = {.bytes = padded, .len = text.len, .file = FM_STR("f")};
-    if (format->infer_block(inferrer, &block, &err) == FM_OK) format->infer_finish(inferrer, arena, &inferred, &err);
-    format->infer_free(inferrer);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     fm_arena *arena = fm_arena_new((size_t)256 << 20);
@@ -121,7 +107,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     fm_read_spec spec = {.schema = schema, .wanted = wanted, .n_wanted = n, .options = &options, .zone = zone,
                          .corrupt_column = FM_STR("_corrupt_record")};
     fm_str text = {(const char *)bytes + CHOICES_SIZE, size - CHOICES_SIZE};
-    infer(format, &spec, text, arena);
+    fuzz_infer(format, &spec, text, arena);
     read_and_write(format, &spec, text, arena);
     fm_arena_free(arena);
     return 0;

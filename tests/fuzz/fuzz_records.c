@@ -1,6 +1,6 @@
 /* tests/fuzz/fuzz_records.c: records of files to columns: every format, both as one block and in pieces. The first byte
  * chooses format and mode; each batch that comes out is checked for what must hold of batches. */
-#include "fuzz.h"
+#include "fuzz_infer.h"
 
 #include <stdlib.h>
 
@@ -55,20 +55,6 @@ static void read_with(const fm_format *format, const fm_read_spec *spec, fm_str 
     fm_arena_free(batches);
 }
 
-static void infer(const fm_format *format, const fm_read_spec *spec, fm_str text, fm_arena *arena)
-{
-    fm_error err = FM_ERROR_INIT;
-    fm_inferrer *inferrer;
-    const fm_type *inferred;
-    char *padded = fm_arena_buffer(arena, text.len, true);
-
-    if (!padded || !format->infer_new || format->infer_new(arena, spec, &inferrer, &err) != FM_OK) return;
-    if (text.len) memcpy(padded, text.ptr, text.len);
-    fm_block block = {.bytes = padded, .len = text.len, .file = FM_STR("f")};
-    if (format->infer_block(inferrer, &block, &err) == FM_OK) format->infer_finish(inferrer, arena, &inferred, &err);
-    format->infer_free(inferrer);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     static const char *const modes[] = {"PERMISSIVE", "DROPMALFORMED", "FAILFAST"};
@@ -96,7 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     fm_read_spec spec = {.schema = schema, .wanted = wanted, .n_wanted = n, .options = &options, .zone = zone,
                          .corrupt_column = FM_STR("_corrupt_record")};
     fm_str text = {(const char *)bytes + 1, size - 1};
-    infer(format, &spec, text, arena);
+    fuzz_infer(format, &spec, text, arena);
     read_with(format, &spec, text, arena);
     fm_arena_free(arena);
     return 0;
