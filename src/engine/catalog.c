@@ -82,6 +82,14 @@ static fm_status schema_of(void *ctx, const fm_table_def *table, bool streaming,
     return FM_OK;
 }
 
+static const fm_type *metadata_of(void *ctx, const fm_table_def *table)
+{
+    const fm_session *s = ctx;
+    const fm_source_type *type = fm_source_lookup(&s->source_env, table->format);
+
+    return type && type->metadata ? type->metadata(table) : NULL;
+}
+
 static const char *const *names(void *ctx, fm_arena *arena)
 {
     fm_session *s = ctx;
@@ -250,5 +258,5 @@ static fm_status table_function(void *ctx, const fm_plan *call, bool streaming, 
 
 void fm_session_init_catalog(fm_session *s)
 {
-    s->catalog = (fm_catalog){.ctx = s, .find = find, .schema = schema_of, .table_function = table_function, .names = names};
+    s->catalog = (fm_catalog){.ctx = s, .find = find, .schema = schema_of, .metadata = metadata_of, .table_function = table_function, .names = names};
 }

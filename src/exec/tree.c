@@ -179,6 +179,10 @@ static fm_status wanted_columns(fm_tree *tree, const fm_plan *plan, fm_source_sp
             spec->want_position = true;
             continue;
         }
+        if (plan->metadata_id && plan->output[i].id == plan->metadata_id) {
+            spec->want_metadata = true;
+            continue;
+        }
         int32_t c = 0;
         while (c < schema->n_fields && !fm_str_eq(schema->fields[c].name, plan->output[i].name)) c++;
         fm_assert(c < schema->n_fields); /* the analyzer made the output from the schema */

@@ -18,6 +18,8 @@ typedef struct fm_catalog {
     /* read_files(...), range(...) and kin: a table definition with its schema. */
     fm_status (*table_function)(void *ctx, const fm_plan *call, bool streaming, fm_arena *arena,
                                 const fm_table_def **table, fm_error *err);
+    /* The type of the hidden column _metadata of a table, a STRUCT; NULL: it has none. NULL: no table has. */
+    const fm_type *(*metadata)(void *ctx, const fm_table_def *table);
     /* Known names, for "did you mean": NULL-terminated. */
     const char *const *(*names)(void *ctx, fm_arena *arena);
 } fm_catalog;

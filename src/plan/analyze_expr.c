@@ -12,7 +12,7 @@
 fm_scope fm_scope_of(fm_analyzer *an, const fm_plan *child, const char *clause)
 {
     return (fm_scope){.an = an, .attrs = child ? child->output : NULL, .n_attrs = child ? child->n_output : 0,
-                      .clause = clause, .outer = an->outer};
+                      .child = child, .clause = clause, .outer = an->outer};
 }
 
 fm_status fm_fold(fm_analyzer *an, fm_expr *e, fm_expr **out, fm_error *err)
@@ -251,6 +251,7 @@ static fm_status resolve_call(fm_scope *s, const fm_expr *e, fm_expr **out, fm_e
     if (e->has_over) return resolve_over(s, e, args, out, err);
     if (fm_aggregate_find(e->name)) return resolve_aggregate_call(s, e, args, out, err);
     FM_TRY(check_plain_call(e, err));
+    if (fm_is_input_file_call(e)) return fm_resolve_input_file(s, e, out, err);
     FM_TRY(resolve_arg_list(s, e, args, err));
     if (fm_is_window_call(e)) return fm_resolve_window_call(s, e, args, out, err);
     if (fm_str_eq_ci(e->name, FM_STR("window_time")) && e->n_args == 1) {
@@ -396,8 +397,8 @@ fm_status fm_resolve_named(fm_scope *s, fm_expr *e, fm_expr **out, fm_error *err
     FM_TRY(fm_resolve_types(s, names, &typed, err));
     s->over_name = FM_STR("");
     *out = typed;
-    if (!aliased && typed->kind == FM_EXPR_ATTRIBUTE) return FM_OK;
-    if (!aliased) FM_TRY(auto_name(an, inner, typed, &name, err));
+    if (!aliased && typed->kind == FM_EXPR_ATTRIBUTE && !fm_is_metadata(s, typed)) return FM_OK;
+    if (!aliased) FM_TRY(auto_name(an, inner, fm_has_input_file_call(inner) ? inner : typed, &name, err));
     if (!aliased) FM_TRY(name_by_window(an, inner, typed, &name, err));
     *out = fm_alias_expr(an->arena, fm_expr_unalias(typed), name, an->next_id++);
     if (!*out) return fm_no_memory(an->arena, err);

@@ -30,6 +30,7 @@ typedef struct fm_analyzer {
     int32_t next_id, next_node;
     int32_t depth;                /* plans upon plans, views and CTEs included */
     int32_t uses;                 /* views and CTEs analyzed so far: each use is analyzed anew */
+    bool wants_metadata;          /* the query asks for _metadata of files, or for the file that a row is in */
     bool read_as_stream;          /* inside a view that stands under STREAM */
     bool beyond_spark;            /* below one of our hints: Spark's check of a window's start is not made */
 } fm_analyzer;
@@ -79,6 +80,7 @@ typedef struct fm_scope {
     bool in_aggregate;
     bool generators;              /* a generator may be the whole expression */
     bool used_alias;              /* set when a name became a lateral alias */
+    const fm_plan *child;         /* what the columns come from; NULL: nothing, or many things */
     const char *clause;           /* "the WHERE clause": for messages */
     const char *no_aggregate;     /* condition when an aggregate stands where none may */
     fm_str over_name;             /* name of the select item that is being resolved */
@@ -117,6 +119,17 @@ fm_status fm_resolve_bool(fm_scope *s, fm_expr *e, const char *condition, fm_exp
 fm_status fm_resolve_named(fm_scope *s, fm_expr *e, fm_expr **out, fm_error *err);
 /* A resolved constant folded to a literal; others as they are. */
 fm_status fm_fold(fm_analyzer *an, fm_expr *e, fm_expr **out, fm_error *err);
+
+/* --- analyze_metadata.c --- */
+/* Whether a query names _metadata or calls input_file_name() and its kin. */
+bool fm_wants_metadata(const fm_plan *query);
+/* Adds the hidden column to a READ whose source has it, if the query wants it. */
+fm_status fm_add_metadata(fm_analyzer *an, fm_plan *read, fm_str qualifier, fm_error *err);
+bool fm_is_input_file_call(const fm_expr *e);
+bool fm_has_input_file_call(const fm_expr *e);
+/* Whether a resolved expression is the hidden column itself. */
+bool fm_is_metadata(const fm_scope *s, const fm_expr *e);
+fm_status fm_resolve_input_file(const fm_scope *s, const fm_expr *e, fm_expr **out, fm_error *err);
 
 /* --- analyze_window.c --- */
 bool fm_is_window_call(const fm_expr *e);

@@ -138,7 +138,7 @@ fm_status fm_find_column(const fm_scope *s, const fm_attr *attrs, int32_t n, con
     /* Three goes: visible columns, hidden ones, and both without a catalog or schema in front. */
     while (!m.attr && n_parts > 0) {
         m = find(an, attrs, n, parts, n_parts, false);
-        if (!m.attr && n_parts >= 2) m = find(an, attrs, n, parts, n_parts, true);
+        if (!m.attr && (n_parts >= 2 || (an->wants_metadata && fm_str_eq_ci(parts[0], FM_STR("_metadata"))))) m = find(an, attrs, n, parts, n_parts, true);
         if (m.attr || n_parts < 3) break;
         if (!fm_str_eq_ci(parts[0], FM_STR("default")) && !fm_str_eq_ci(parts[0], FM_STR("spark_catalog"))) break;
         parts++;

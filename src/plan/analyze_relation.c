@@ -59,6 +59,7 @@ static fm_status read_node(fm_analyzer *an, const fm_plan *p, const fm_table_def
                                     .type = type, .nullable = true};
     }
     *out = read;
+    FM_TRY(fm_add_metadata(an, read, name, err));
     return fm_plan_finish(an->arena, read, err);
 }
 
@@ -117,17 +118,33 @@ static fm_status renamed(fm_analyzer *an, fm_plan *child, const fm_str *names, i
     return fm_plan_project(an->arena, child, exprs, n, pos, out, err);
 }
 
+/* A query that is `SELECT * FROM files` is the READ itself, and gave its hidden column out. */
+static fm_status hide_metadata(fm_analyzer *an, fm_plan **plan, fm_error *err)
+{
+    fm_plan *p = *plan;
+    fm_expr **exprs = fm_arena_array(an->arena, fm_expr *, p->n_output);
+    int32_t n = 0;
+
+    if (!exprs) return fm_no_memory(an->arena, err);
+    if (fm_plan_visible(p) == p->n_output) return FM_OK;
+    for (int32_t i = 0; i < p->n_output; i++) {
+        if (!p->output[i].hidden) exprs[n++] = fm_attr_expr(an->arena, &p->output[i]);
+    }
+    return fm_plan_project(an->arena, p, exprs, n, p->pos, plan, err);
+}
+
 /* A query known by name: a CTE or a view. STREAM before a query without any stream reads its tables as streams. */
 static fm_status named_query(fm_analyzer *an, const fm_plan *p, const fm_plan *query, const fm_cte_frame *ctes,
                              fm_str name, fm_plan **out, fm_error *err)
 {
     const fm_cte_frame *outside = an->ctes;
     const fm_scope *outer = an->outer;
-    bool as_stream = an->read_as_stream;
+    bool as_stream = an->read_as_stream, metadata = an->wants_metadata;
     fm_status st = count_use(an, p->pos, err);
 
     an->ctes = ctes;
     an->outer = NULL;
+    an->wants_metadata = fm_wants_metadata(query); /* what stands outside does not see it */
     if (st == FM_OK) st = fm_analyze_plan(an, query, out, err);
     if (st == FM_OK && p->streaming && !(*out)->streaming) {
         an->read_as_stream = true;
@@ -136,6 +153,8 @@ static fm_status named_query(fm_analyzer *an, const fm_plan *p, const fm_plan *q
     an->ctes = outside;
     an->outer = outer;
     an->read_as_stream = as_stream;
+    an->wants_metadata = metadata;
+    if (st == FM_OK && an->wants_metadata) st = hide_metadata(an, out, err);
     return st == FM_OK ? aliased(an, *out, name, p->pos, out, err) : st;
 }
 

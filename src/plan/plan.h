@@ -254,6 +254,7 @@ struct fm_plan {
     const fm_condition **conditions; /* optimized READ: [n_exprs] what exprs say, on columns of table->schema */
     fm_bad_rows bad_rows;       /* BAD_ROWS, HINT; READ: all columns are read then */
     fm_attr *good;              /* BAD_ROWS: [(n_exprs - 1) / 2] see there */
+    int32_t metadata_id;        /* READ: its hidden column _metadata, behind those of the table; 0: not wanted */
     int32_t position_id;        /* READ: its hidden STRING column "file:line", last in output; 0: not wanted */
     fm_explain_mode explain_mode;
     fm_str what;                /* SHOW, DROP, DESCRIBE: "TABLES", "VIEW", "FUNCTION" */

@@ -91,6 +91,7 @@ static fm_status prune_read(fm_optimizer *o, fm_plan *p, const id_set *needed, f
         if (stays || has(needed, p->output[i].id)) copy->output[copy->n_output++] = p->output[i];
     }
     if (!has(needed, p->position_id)) copy->position_id = 0;
+    if (!has(needed, p->metadata_id)) copy->metadata_id = 0;
     *out = copy;
     return FM_OK;
 }

@@ -131,7 +131,7 @@ static fm_status push_full(file_reader *r, const fm_batch *batch, const int64_t 
 {
     const fm_file_source *s = r->source;
 
-    if (s->n_partitions == 0 && !s->want_position) return r->push(r->push_ctx, batch, err);
+    if (s->n_partitions == 0 && !s->want_position && !s->want_metadata) return r->push(r->push_ctx, batch, err);
     fm_arena_reset(r->scratch);
     fm_vec *columns = fm_arena_array(r->scratch, fm_vec, s->out_schema->n_fields);
     if (!columns) return fm_no_memory(r->scratch, err);
@@ -143,8 +143,9 @@ static fm_status push_full(file_reader *r, const fm_batch *batch, const int64_t 
             FM_TRY(fm_vec_repeat(&columns[i], &r->split->partition_values[c->from_path], 0,
                                  batch->rows, r->scratch, err));
     }
-    if (s->want_position)
-        FM_TRY(position_column(r, lines, batch->rows, &columns[s->n_wanted], err));
+    int32_t n = s->n_wanted;
+    if (s->want_metadata) FM_TRY(fm_file_metadata(s, r->split, lines, batch->rows, r->scratch, &columns[n++], err));
+    if (s->want_position) FM_TRY(position_column(r, lines, batch->rows, &columns[n], err));
     fm_batch full = {.schema = s->out_schema, .rows = batch->rows, .columns = columns};
     return r->push(r->push_ctx, &full, err);
 }
@@ -347,7 +348,7 @@ static fm_status read_through_file(file_reader *r, fm_wake *cancelled, fm_error 
     piece_out ctx = {r, cancelled};
     fm_batch_out out = {&ctx, push_piece};
     fm_read_counts counts = {0};
-    fm_status st = s->format->read_piece(r->reader, s->env.fs, r->split->path, r->split->from, r->split->to, s->want_position, r->batches, &out,
+    fm_status st = s->format->read_piece(r->reader, s->env.fs, r->split->path, r->split->from, r->split->to, s->want_position || s->want_metadata, r->batches, &out,
                                          &counts, err);
 
     r->rows += counts.rows;

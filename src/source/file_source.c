@@ -375,7 +375,7 @@ static fm_status plan_columns(fm_file_source *s, const fm_source_spec *spec,
                               const file_schema *schema, fm_error *err)
 {
     int32_t *wanted = fm_arena_array(s->arena, int32_t, spec->n_wanted);
-    fm_field *fields = fm_arena_array(s->arena, fm_field, spec->n_wanted + 1);
+    fm_field *fields = fm_arena_array(s->arena, fm_field, spec->n_wanted + 2);
 
     s->columns = fm_arena_array(s->arena, fm_file_column, spec->n_wanted);
     s->partitions = fm_arena_array(s->arena, fm_field, schema->n_partitions + spec->n_wanted);
@@ -401,8 +401,10 @@ static fm_status plan_columns(fm_file_source *s, const fm_source_spec *spec,
         s->columns[i].from_format = s->read.n_wanted;
         wanted[s->read.n_wanted++] = at;
     }
-    fields[spec->n_wanted] = (fm_field){FM_STR("_position"), fm_type_string(), true};
-    s->out_schema = fm_type_struct(s->arena, fields, spec->n_wanted + spec->want_position);
+    int32_t n = spec->n_wanted;
+    if (spec->want_metadata) fields[n++] = (fm_field){FM_STR("_metadata"), fm_file_metadata_type(spec->table), false};
+    if (spec->want_position) fields[n++] = (fm_field){FM_STR("_position"), fm_type_string(), true};
+    s->out_schema = fm_type_struct(s->arena, fields, n);
     s->read.wanted = wanted;
     return s->out_schema ? FM_OK : fm_no_memory(s->arena, err);
 }
@@ -422,6 +424,7 @@ static fm_status file_open(const fm_source_env *env, const fm_source_spec *spec,
     s->format = format_of(spec->table);
     s->is_stream = spec->metadata_dir != NULL;
     s->want_position = spec->want_position;
+    s->want_metadata = spec->want_metadata;
     FM_TRY(make_schema(env, spec->table, s->is_stream, arena, &schema, err));
     FM_TRY(read_options(env, spec->table, s->is_stream, arena, &s->options, err));
     s->conf = *env->conf;
@@ -499,9 +502,10 @@ static fm_status path_vectors(fm_file_source *s, fm_str path, fm_arena *arena, c
     return FM_OK;
 }
 
+/* Pieces are Spark's blocks when a query sees them. */
 static bool can_cut(const fm_file_source *s, fm_str path)
 {
-    return !s->want_position && s->format->can_split && s->format->can_split(&s->table->options) &&
+    return !s->want_position && !s->want_metadata && s->format->can_split && s->format->can_split(&s->table->options) &&
            !fm_is_packed(path);
 }
 
@@ -533,6 +537,7 @@ static fm_status add_split(split_list *l, fm_arena *arena, fm_file_split piece, 
 static fm_status split_file(fm_file_source *s, const fm_listed_file *file, fm_arena *arena,
                             split_list *out, fm_error *err)
 {
+    enum { SPARK_BLOCK_SIZE = 128 << 20 };
     fm_file_split piece = {.path = file->path};
     fm_file_stat stat;
     fm_status st = fm_fs_stat(s->env.fs, file->path.ptr, &stat, err);
@@ -543,9 +548,13 @@ static fm_status split_file(fm_file_source *s, const fm_listed_file *file, fm_ar
     if (s->n_partitions) FM_TRY(path_vectors(s, file->path, arena, &piece.partition_values, err));
     if (s->n_partitions && !fm_file_prune_keeps(s, piece.partition_values)) return FM_OK;
     int64_t size = stat.size, step = s->format->read_piece ? s->format->piece_size : can_cut(s, file->path) ? PIECE_SIZE : INT64_MAX;
+    if (s->format->read_piece && s->want_metadata) step = SPARK_BLOCK_SIZE;
+    piece.size = size;
+    piece.modified_ms = stat.modified_ms;
     for (int64_t from = 0;; from += step) {
         bool last = size - from <= step;
         piece.from = from;
+        piece.length = last ? size - from : step;
         piece.to = last ? -1 : from + step;
         FM_TRY(add_split(out, arena, piece, last ? size - from : step, err));
         if (last) return FM_OK;
@@ -584,7 +593,7 @@ static void file_description(const fm_source *source, fm_strbuf *out)
 #define FILE_SOURCE(format_name)                                                                   \
     {                                                                                              \
         .name = format_name, .options = file_options, .can_stream = true, .can_batch = true,       \
-        .prunes = true, .partitions = file_partitions,                                              \
+        .prunes = true, .partitions = file_partitions, .metadata = fm_file_metadata_type,                                             \
         .schema = file_schema_of, .open = file_open, .close = file_close,                          \
         .restore = fm_file_stream_restore, .latest_offset = fm_file_stream_latest,                 \
         .fix_target = fm_file_stream_fix, .plan_splits = file_plan_splits,                         \

@@ -3,6 +3,7 @@
  * file_source.c   options, schema, planning: which files belong to a batch, in which pieces
  * file_stream.c   the stream's side: new files, the log of those taken, cleaning
  * file_reader.c   reads a piece
+ * file_metadata.c the column _metadata
  * file_prune.c    what is left out because of the filters above
  * file_infer.c    the columns of files that declare none */
 #ifndef FM_SOURCE_FILE_SOURCE_H
@@ -47,6 +48,7 @@ typedef struct fm_file_source {
     fm_session_conf conf;      /* for values in paths */
     const fm_type *out_schema; /* of batches pushed: wanted columns, and the position */
     bool want_position;
+    bool want_metadata; /* a column behind the wanted ones: what fm_file_metadata_type says */
     fm_file_column *columns; /* [n_wanted] */
     int32_t n_wanted;
     fm_field *partitions; /* columns whose values stand in paths */
@@ -79,7 +81,15 @@ typedef struct fm_file_split {
     fm_str path;
     int64_t from, to;
     const fm_vec *partition_values; /* [n_partitions] of one lane each */
+    int64_t length, size, modified_ms; /* of the piece; of the file */
 } fm_file_split;
+
+/* file_metadata.c: _metadata: STRUCT<file_path, file_name, file_size, file_block_start, file_block_length, file_modification_time>, of
+ * Parquet row_index, too. */
+const fm_type *fm_file_metadata_type(const fm_table_def *table);
+/* Its lanes for rows of one piece. lines: their numbers in the file from 1; NULL: not numbered. */
+fm_status fm_file_metadata(const fm_file_source *s, const fm_file_split *split, const int64_t *lines, int32_t rows, fm_arena *arena, fm_vec *out,
+                           fm_error *err);
 
 /* file_prune.c: what conditions are good for; after the columns are planned. */
 fm_status fm_file_prune_init(fm_file_source *s, const fm_source_spec *spec, fm_error *err);

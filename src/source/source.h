@@ -46,6 +46,7 @@ typedef struct fm_source_spec {
     const fm_condition *const *conditions; /* [n_conditions] on columns of schema, all of which are wanted: rows that cannot meet
                                       them all may be left out; others may be delivered. Leaving out must not hang on the worker */
     int32_t n_conditions;
+    bool want_metadata;            /* deliver one more column behind those, the STRUCT that the type's metadata gives */
     bool want_position;            /* deliver one more column at the end, STRING, where each row came from:
                                       "file:line" or "topic-partition@offset" */
     const char *metadata_dir;      /* <checkpoint>/sources/<i>, for what the source keeps; NULL: batch read */
@@ -82,6 +83,8 @@ typedef struct fm_source_type {
     /* The columns of a table of known schema whose values the source knows before it reads (of folders, of the table's log), as
      * indexes into it: names of conditions on them alone stand apart in EXPLAIN. NULL: it has none. */
     fm_status (*partitions)(const fm_source_env *env, const fm_table_def *table, fm_arena *arena, bool **is_partition, fm_error *err);
+    /* The type of the hidden column _metadata, STRUCT of where a row comes from; NULL: it has none. */
+    const fm_type *(*metadata)(const fm_table_def *table);
     fm_status (*open)(const fm_source_env *env, const fm_source_spec *spec, fm_arena *arena,
                       fm_source **out, fm_error *err);
     void (*close)(fm_source *source);
