@@ -226,13 +226,33 @@ def statistics():
     check("DuckDB prunes by it", duckdb.sql(f"select count(*) from '{path}' where a between 777 and 1776 and s <> ''").fetchall()[0] == (1000,))
 
 
+def where_rows_come_from():
+    """_metadata and input_file_name(), as Spark 4.3 has them."""
+    begin(pa.table({"a": pa.array(range(10), pa.int64())}), pa.table({"a": pa.array(range(100, 103), pa.int64())}), row_group_size=4)
+    os.rename("in/0.parquet", "in/a b.parquet")
+    done = run(copy_job(select="SELECT a, _metadata, _metadata.file_name AS n, input_file_name() AS f, input_file_block_start() AS s FROM STREAM t "
+                               "WHERE _metadata.row_index % 2 = 1"))
+    check("metadata: runs", done.returncode == 0, done.stderr)
+    rows = sorted(out_table().to_pylist(), key=lambda r: r["a"]) if done.returncode == 0 else []
+    check("metadata: rows", [r["a"] for r in rows] == [1, 3, 5, 7, 9, 101], rows)
+    for r in rows:
+        path = os.path.realpath("in/a b.parquet" if r["a"] < 100 else "in/1.parquet")
+        size, uri = os.path.getsize(path), path.replace(" ", "%20")
+        m = r["_metadata"]
+        check("metadata: file", (m["file_path"], m["file_name"], m["file_size"]) == ("file:" + uri, os.path.basename(uri), size), m)
+        check("metadata: block", (m["file_block_start"], m["file_block_length"], r["s"]) == (0, size, 0), m)
+        check("metadata: row", m["row_index"] == r["a"] % 100, m)
+        check("metadata: time", abs(m["file_modification_time"].timestamp() - os.path.getmtime(path)) < 0.002, m)
+        check("metadata: functions", (r["n"], r["f"]) == (os.path.basename(uri), "file://" + uri), r)
+
+
 def main():
     home = os.getcwd()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         for seed in range(12):
             exchange(seed)
-        for case in (encodings, int96_both_ways, partitions, merging, damage, statistics):
+        for case in (encodings, int96_both_ways, partitions, merging, damage, statistics, where_rows_come_from):
             case()
         os.chdir(home)
     print(f"{passed} passed, {failed} failed, 0 skipped")
