@@ -125,6 +125,7 @@ static fm_status add_folder(lister *s, fm_str dir, bool in_partition, int depth,
     for (size_t i = 0; i < n; i++) {
         fm_str name = entries[i].name;
         if (is_hidden(name)) continue;
+        if (entries[i].stat.is_other) continue; /* reading a pipe would wait for a writer, for ever */
         bool partition = in_partition || is_partition_folder(name);
         if (entries[i].stat.is_dir && !partition && !s->l->recursive) continue;
         fm_str path = fm_arena_printf(s->arena, "%s/%s", dir.len == 1 ? "" : dir.ptr, name.ptr);
@@ -201,6 +202,10 @@ static fm_status add_root(lister *s, fm_str path, fm_error *err)
     if (st == FM_NOT_FOUND) return FM_OK;
     if (st != FM_OK) return st;
     if (stat.is_dir) return add_folder(s, path, false, 0, err);
+    if (stat.is_other)
+        return fm_fail(err, FM_INVALID, "FLOODMARK_NOT_A_FILE",
+                       "'%.*s' is a pipe, a socket or a device, which cannot be read twice. Name a file or a folder.",
+                       FM_STR_ARG(path));
     return is_hidden(last_component(path)) ? FM_OK : add_file(s, path, &stat, err);
 }
 
@@ -221,6 +226,10 @@ fm_status fm_file_list(const fm_file_listing *l, bool latest_first, fm_arena *ar
         fm_str *roots;
         size_t n_roots;
         FM_TRY(fm_glob_expand(l->fs, l->path, arena, &roots, &n_roots, err));
+        if (n_roots == 0 && l->must_match)
+            return fm_fail(err, FM_NOT_FOUND, "PATH_NOT_FOUND",
+                           "Path does not exist: file:%.*s. Nothing matches the pattern: correct option path.",
+                           FM_STR_ARG(l->path));
         for (size_t i = 0; i < n_roots; i++) FM_TRY(add_root(&s, roots[i], err));
     } else {
         FM_TRY(add_root(&s, l->path, err));

@@ -24,6 +24,7 @@ typedef struct fm_file_listing {
     fm_clock *clock;
     fm_str path; /* absolute; may hold a pattern */
     bool is_glob;
+    bool must_match;    /* a pattern that nothing matches is an error, as for batches; a stream waits for files to come */
     bool recursive;     /* recursiveFileLookup */
     bool obey_sink_log; /* a folder with _spark_metadata holds what that says */
     fm_str name_filter; /* pathGlobFilter; empty: all */
@@ -37,7 +38,7 @@ typedef struct fm_file_listing {
 
 /* Files in order of modification time, then path; latest_first turns the time around. Hidden names
  * (_..., ....) are left out. *has_sink_log: the listing came from a log. FM_NOT_FOUND: the path is
- * no pattern and not there. */
+ * not there, or must match and does not. Folders' pipes, devices and sockets are no files of theirs; named, they are refused. */
 fm_status fm_file_list(const fm_file_listing *l, bool latest_first, fm_arena *arena,
                        fm_listed_file **out, size_t *n, bool *has_sink_log, fm_error *err);
 

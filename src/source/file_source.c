@@ -168,6 +168,7 @@ static fm_status read_options(const fm_source_env *env, const fm_table_def *tabl
             .fs = env->fs, .clock = env->clock, .after_ms = INT64_MIN, .before_ms = INT64_MAX}};
     FM_TRY(read_path(env, table, arena, &l->path, err));
     l->is_glob = fm_is_glob(l->path);
+    l->must_match = !is_stream;
     l->name_filter = fm_arena_str(arena, fm_options_get(o, "pathGlobFilter", (fm_str){"", 0}));
     if (!l->name_filter.ptr) return fm_no_memory(arena, err);
     FM_TRY(fm_options_bool(o, "recursiveFileLookup", false, &l->recursive, err));
@@ -259,17 +260,19 @@ static fm_status partition_fields(const fm_source_env *env, const fm_table_def *
     return FM_OK;
 }
 
-/* A name twice, at any level, as Spark refuses it of inferred schemas. */
-static fm_status check_repeated(const fm_type *type, bool case_sensitive, fm_error *err)
+/* A name twice, at any level: which of the two a file's field would fill is anyone's guess. Rule: Spark,
+ * checkSchemaColumnNameDuplication. */
+static fm_status check_repeated(const fm_type *type, bool is_declared, bool case_sensitive, fm_error *err)
 {
     for (int32_t i = 0; i < type->n_fields; i++) {
         const fm_field *field = &type->fields[i];
         if (type->id == FM_TYPE_STRUCT && find_field(type, field->name, case_sensitive) < i)
             return fm_fail(err, FM_INVALID, "COLUMN_ALREADY_EXISTS",
-                           "The column `%.*s` already exists: the files have names that differ in case only. Declare the "
-                           "columns, or set spark.sql.caseSensitive to true.",
-                           FM_STR_ARG(field->name));
-        FM_TRY(check_repeated(field->type, case_sensitive, err));
+                           "The column `%.*s` already exists: %s.", FM_STR_ARG(field->name),
+                           is_declared ? "it is declared twice, or in two cases while spark.sql.caseSensitive is false"
+                                       : "the files have names that differ in case only. Declare the columns, or set "
+                                         "spark.sql.caseSensitive to true");
+        FM_TRY(check_repeated(field->type, is_declared, case_sensitive, err));
     }
     return FM_OK;
 }
@@ -315,8 +318,8 @@ static fm_status make_schema(const fm_source_env *env, const fm_table_def *table
                             &out->n_partitions, err));
     if (!data) {
         FM_TRY(fm_file_infer(env, table, &o, files, n_files, arena, &data, err));
-        FM_TRY(check_repeated(data, env->conf->case_sensitive, err));
     }
+    FM_TRY(check_repeated(data, table->schema, env->conf->case_sensitive, err));
     fm_field *fields = fm_arena_array(arena, fm_field, data->n_fields);
     int32_t n = 0;
     if (!fields) return fm_no_memory(arena, err);

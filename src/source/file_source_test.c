@@ -339,6 +339,63 @@ static void test_fail_fast_line(void **state)
     fm_strbuf_fini(&text);
 }
 
+/* Paths and schemas that would read nothing, or something else than meant, without a word. */
+static void test_refused(void **state)
+{
+    static const struct {
+        const char *ddl, *path;
+        bool is_stream;
+        const char *condition; /* NULL: fine */
+    } cases[] = {
+        {"a INT", "none*.json", false, "PATH_NOT_FOUND"}, {"a INT", "none*.json", true, NULL}, {"a INT", "in/[a.json", true, "FLOODMARK_INVALID_PATTERN"},
+        {"a INT", "in/\\[a.json", true, NULL},           {"a INT", "in/[]a].json", false, NULL}, {"a INT", "in/pipe", false, "FLOODMARK_NOT_A_FILE"},
+        {"a INT, A INT", "in", false, "COLUMN_ALREADY_EXISTS"}, {"s STRUCT<a: INT, b: INT, a: INT>", "in", true, "COLUMN_ALREADY_EXISTS"},
+    };
+    fixture *f = *state;
+
+    write_file(f, "in/a.json", FM_STR("{\"a\":1}"), 1);
+    assert_int_equal(mkfifo(fm_arena_printf(f->arena, "%s/in/pipe", f->dir).ptr, 0600), 0);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        fm_source *source = NULL;
+        fm_split *splits;
+        const fm_type *schema;
+        int32_t n, wanted[1] = {0};
+        fm_str end, latest, none = {"", 0};
+
+        declare(f, cases[i].ddl, cases[i].path);
+        f->table.options = f->table_options;
+        const fm_source_type *type = fm_source_find(f->table.format);
+        fm_source_spec spec = {.table = &f->table, .wanted = wanted, .n_wanted = 1,
+                               .metadata_dir = cases[i].is_stream ? fm_arena_printf(f->arena, "%s/ck%zu", f->dir, i).ptr : NULL};
+        fm_status st = type->schema(&f->env, &f->table, cases[i].is_stream, f->arena, &schema, &f->err);
+        spec.schema = st == FM_OK ? schema : NULL;
+        if (st == FM_OK) st = type->open(&f->env, &spec, f->arena, &source, &f->err);
+        if (st == FM_OK && cases[i].is_stream) st = type->latest_offset(source, none, FM_READ_LIMITED, f->arena, &end, &latest, &f->err);
+        else if (st == FM_OK) st = type->plan_splits(source, none, none, 1, f->arena, &splits, &n, &f->err);
+        if (source) type->close(source);
+        if (!cases[i].condition && st != FM_OK) fail_msg("%s: %s", cases[i].path, f->err.message);
+        if (cases[i].condition) assert_int_not_equal(st, FM_OK);
+        if (cases[i].condition) assert_string_equal(f->err.condition, cases[i].condition);
+    }
+}
+
+/* A pipe among the files of a folder is not waited for. */
+static void test_pipe_in_folder(void **state)
+{
+    fixture *f = *state;
+    fm_strbuf text = {0};
+    fm_str none = {"", 0};
+
+    write_file(f, "in/a.json", FM_STR("{\"a\":1}"), 1);
+    assert_int_equal(mkfifo(fm_arena_printf(f->arena, "%s/in/b.json", f->dir).ptr, 0600), 0);
+    declare(f, "a INT", "in");
+    fm_source *source = open_source(f, NULL, false);
+    assert_int_equal(read_range(f, source, none, none, &text), FM_OK);
+    assert_string_equal(text.ptr, "1 ");
+    source->type->close(source);
+    fm_strbuf_fini(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -349,6 +406,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_pieces, setup, teardown),
         cmocka_unit_test_setup_teardown(test_missing, setup, teardown),
         cmocka_unit_test_setup_teardown(test_fail_fast_line, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_pipe_in_folder, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -99,6 +99,23 @@ static bool find_braces(fm_str text, ptrdiff_t *open, ptrdiff_t *close)
     return depth == 0;
 }
 
+/* Whether each [ has its ]: one without matches nothing, silently. */
+static bool classes_close(fm_str text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        bool ok;
+        const char *next;
+        if (text.ptr[i] == '\\') {
+            i++;
+        } else if (text.ptr[i] == '[') {
+            match_class(text.ptr + i + 1, text.ptr + text.len, 0, &next, &ok);
+            if (!ok) return false;
+            i = (size_t)(next - text.ptr) - 1;
+        }
+    }
+    return true;
+}
+
 typedef struct alternatives {
     fm_arena *arena;
     fm_str *items;
@@ -249,6 +266,9 @@ fm_status fm_glob_expand(fm_fs *fs, fm_str pattern, fm_arena *arena, fm_str **ou
     alternatives patterns = {.arena = arena}, paths = {.arena = arena};
     size_t kept = 0;
 
+    if (!classes_close(pattern))
+        return fm_fail(err, FM_INVALID, "FLOODMARK_INVALID_PATTERN",
+                       "Path pattern '%.*s': a '[' that does not close. Write \\[ for the character itself.", FM_STR_ARG(pattern));
     FM_TRY(expand_braces(&patterns, pattern, 0, err));
     for (size_t i = 0; i < patterns.n; i++)
         FM_TRY(expand_plain(fs, patterns.items[i], arena, &paths, err));
