@@ -115,6 +115,19 @@ static void add_options(const char *name, const fm_options *options, fm_strbuf *
     }
 }
 
+static void add_columns(const fm_table_def *t, fm_strbuf *out)
+{
+    for (int32_t i = 0; t->columns && i < t->schema->n_fields; i++) {
+        const fm_column_def *c = &t->columns[i];
+        fm_str name = t->schema->fields[i].name;
+        if (c->default_sql.ptr) fm_strbuf_printf(out, " %.*s:default(%.*s)", FM_STR_ARG(name), FM_STR_ARG(c->default_sql));
+        if (c->generated_sql.ptr) fm_strbuf_printf(out, " %.*s:generated(%.*s)", FM_STR_ARG(name), FM_STR_ARG(c->generated_sql));
+        if (c->comment.ptr) fm_strbuf_printf(out, " %.*s:comment(%.*s)", FM_STR_ARG(name), FM_STR_ARG(c->comment));
+        if (c->first) fm_strbuf_printf(out, " %.*s:first", FM_STR_ARG(name));
+        if (c->after.ptr) fm_strbuf_printf(out, " %.*s:after(%.*s)", FM_STR_ARG(name), FM_STR_ARG(c->after));
+    }
+}
+
 static void add_table(const fm_table_def *t, fm_strbuf *out)
 {
     fm_strbuf_printf(out, " using %.*s", FM_STR_ARG(t->format));
@@ -125,7 +138,9 @@ static void add_table(const fm_table_def *t, fm_strbuf *out)
             if (!t->schema->fields[i].nullable) fm_strbuf_printf(out, " %.*s!", FM_STR_ARG(t->schema->fields[i].name));
         }
     }
+    add_columns(t, out);
     add_options(" ", &t->options, out);
+    add_options(" properties ", &t->properties, out);
     if (t->n_partition_by) {
         fm_strbuf_add_c(out, " by ");
         add_names(t->partition_by, t->n_partition_by, ",", out);
@@ -165,7 +180,37 @@ static const char *kind_name(const fm_plan *p)
     case FM_PLAN_EXPLAIN: return "explain";
     case FM_PLAN_SHOW: return "show";
     case FM_PLAN_DESCRIBE: return "describe";
+    case FM_PLAN_INSERT: return p->all ? "overwrite" : "insert";
+    case FM_PLAN_UPDATE: return "update";
+    case FM_PLAN_DELETE: return "delete";
+    case FM_PLAN_MERGE: return "merge";
+    case FM_PLAN_MAINTAIN: return "maintain";
+    case FM_PLAN_ALTER_TABLE: return "alter table";
     default: return "?";
+    }
+}
+
+/* WHEN ... THEN ... of statements that change rows. */
+static void add_clauses(const fm_plan *p, fm_strbuf *out)
+{
+    static const char *const whens[] = {"matched", "not matched", "not matched by source"}, *const actions[] = {"update", "delete", "insert"};
+
+    for (int32_t i = 0; i < p->n_clauses; i++) {
+        const fm_merge_clause *c = &p->clauses[i];
+        fm_strbuf_printf(out, " {%s", whens[c->when]);
+        if (c->condition) {
+            fm_strbuf_add_c(out, " and ");
+            fm_expr_dump(c->condition, out);
+        }
+        fm_strbuf_printf(out, ": %s%s", actions[c->action], c->star ? " *" : "");
+        for (int32_t k = 0; k < c->n; k++) {
+            fm_strbuf_add_char(out, ' ');
+            add_names(c->columns[k].parts, c->columns[k].n, ".", out);
+            if (!c->values[k]) continue;
+            fm_strbuf_add_char(out, '=');
+            fm_expr_dump(c->values[k], out);
+        }
+        fm_strbuf_add_char(out, '}');
     }
 }
 
@@ -211,6 +256,9 @@ static void add_body(const fm_plan *p, fm_strbuf *out)
     add_flag(p->kind == FM_PLAN_SET_OP && p->all, "all", out);
     add_flag(p->kind == FM_PLAN_EXPLAIN && p->explain_mode == FM_EXPLAIN_EXTENDED, "extended", out);
     add_flag(p->kind == FM_PLAN_EXPLAIN && p->explain_mode == FM_EXPLAIN_FORMATTED, "formatted", out);
+    add_clauses(p, out);
+    add_flag(p->by_name, "by name", out);
+    add_flag(p->must_exist, "must exist", out);
     if (p->what.len && p->kind != FM_PLAN_SET) fm_strbuf_printf(out, " %.*s", FM_STR_ARG(p->what));
 }
 
