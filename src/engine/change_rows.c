@@ -6,8 +6,6 @@
 #include "base/bits.h"
 #include "base/time_text.h"
 
-#define CHANGE_TYPE FM_STR("_change_type")
-
 /* ---- Texts of commits ---------------------------------------------------------------------------------------------- */
 
 fm_str fm_pairs_json(fm_arena *arena, const fm_pair *pairs, int32_t n)
@@ -99,8 +97,7 @@ void fm_change_end(fm_change *c, fm_status st)
     bool keep = st == FM_OK || st == FM_UNAVAILABLE;
 
     fm_delta_rewrite_free(c->rewrite, keep);
-    if (c->changes && !keep) fm_delta_writer_abort(c->changes);
-    fm_delta_writer_free(c->changes);
+    fm_delta_feed_writer_free(c->changes, keep);
     fm_session_drop(c->s, FM_STR(FM_CHANGE_TARGET), false, true, NULL);
     fm_delta_snapshot_free(c->snapshot);
     fm_delta_index_fini(&c->by_path);
@@ -110,20 +107,6 @@ void fm_change_end(fm_change *c, fm_status st)
 }
 
 /* ---- Rows ----------------------------------------------------------------------------------------------------------------- */
-
-static fm_status open_changes(fm_change *c, fm_error *err)
-{
-    static const fm_field type_field = {{"_change_type", 12}, NULL, true};
-    fm_field *fields = fm_arena_array(c->arena, fm_field, 1);
-
-    if (!fields) return fm_no_memory(c->arena, err);
-    fields[0] = type_field;
-    fields[0].type = fm_type_string();
-    const fm_type *extra = fm_type_struct(c->arena, fields, 1);
-    if (!extra) return fm_no_memory(c->arena, err);
-    fm_delta_target target = {.log = &c->log, .schema = c->plan.schema, .metadata = c->plan.written, .folder = FM_STR("_change_data/"), .extra = extra};
-    return fm_delta_writer_new(&target, 0, &c->changes, err);
-}
 
 fm_status fm_change_plan_rows(fm_change *c, const fm_type *rows, const fm_delta_wish *wish, bool want_changes, fm_error *err)
 {
@@ -138,7 +121,8 @@ fm_status fm_change_plan_rows(fm_change *c, const fm_type *rows, const fm_delta_
     fm_delta_rewrite_spec spec = {.log = &c->log, .schema = c->plan.schema, .metadata = c->plan.written, .zone = c->s->conf.zone, .files_max = c->snapshot->n_live};
     spec.use_vectors = fm_delta_property(c->plan.written, "delta.enableDeletionVectors", false) && fm_delta_has_feature(protocol, "deletionVectors");
     FM_TRY(fm_delta_rewrite_new(&spec, &c->rewrite, err));
-    return want_changes && fm_delta_property(c->plan.written, "delta.enableChangeDataFeed", false) ? open_changes(c, err) : FM_OK;
+    if (!want_changes || !fm_delta_property(c->plan.written, "delta.enableChangeDataFeed", false)) return FM_OK;
+    return fm_delta_feed_writer_new(&c->log, c->plan.schema, c->plan.written, c->s->conf.zone, &c->changes, err);
 }
 
 fm_status fm_change_hit(fm_change *c, fm_str path, int64_t row, bool *fresh, fm_error *err)
@@ -161,25 +145,25 @@ fm_status fm_change_hit(fm_change *c, fm_str path, int64_t row, bool *fresh, fm_
 
 fm_status fm_change_note(fm_change *c, const fm_batch *rows, const int32_t *types, fm_error *err)
 {
-    static const char *const names[] = {"", "delete", "update_postimage", "insert", "update_preimage"};
-    int32_t n = rows->schema->n_fields;
-    fm_vec *columns = fm_arena_array(c->batch, fm_vec, n + 1);
+    static const fm_delta_change_type kinds[] = {
+        [FM_CHANGE_DELETED] = FM_DELTA_DELETE, [FM_CHANGE_UPDATED] = FM_DELTA_UPDATE_POSTIMAGE, [FM_CHANGE_INSERTED] = FM_DELTA_INSERT,
+        [FM_CHANGE_UPDATED_FROM] = FM_DELTA_UPDATE_PREIMAGE};
+    int32_t *some = c->changes ? fm_arena_array(c->batch, int32_t, rows->rows) : NULL;
+    const fm_batch *taken;
 
     if (!c->changes || rows->rows == 0) return FM_OK;
-    fm_field *fields = fm_arena_array(c->batch, fm_field, n + 1);
-    if (!columns || !fields) return fm_no_memory(c->batch, err);
-    for (int32_t i = 0; i < n; i++) {
-        columns[i] = rows->columns[i];
-        fields[i] = rows->schema->fields[i];
+    if (!some) return fm_no_memory(c->batch, err);
+    for (int32_t type = FM_CHANGE_DELETED; type <= FM_CHANGE_UPDATED_FROM; type++) {
+        int32_t n = 0;
+        for (int32_t i = 0; i < rows->rows; i++) {
+            if (types[i] == type) some[n++] = i;
+        }
+        if (n == 0) continue;
+        taken = rows;
+        if (n != rows->rows) FM_TRY(fm_batch_gather(rows, some, n, c->batch, &taken, err));
+        FM_TRY(fm_delta_feed_writer_add(c->changes, kinds[type], taken, err));
     }
-    fields[n] = (fm_field){CHANGE_TYPE, fm_type_string(), true};
-    FM_TRY(fm_vec_init(&columns[n], fm_type_string(), rows->rows, c->batch, err));
-    for (int32_t i = 0; i < rows->rows; i++) {
-        const char *name = names[types[i]];
-        fm_vec_view_out(&columns[n])[i] = fm_view_of(name, strlen(name));
-    }
-    fm_batch batch = {.schema = fm_type_struct(c->batch, fields, n + 1), .rows = rows->rows, .columns = columns};
-    return batch.schema ? fm_delta_writer_write(c->changes, &batch, err) : fm_no_memory(c->batch, err);
+    return FM_OK;
 }
 
 fm_status fm_change_push(fm_change *c, const fm_batch *in, const int32_t *some, int32_t n, const int32_t *types, fm_error *err)
@@ -219,43 +203,32 @@ static fm_status remove_all_files(fm_change *c, fm_delta_commit *d, fm_error *er
     return FM_OK;
 }
 
-/* cdc-00000-<uuid>...: only the name of the file tells it from others. */
-static fm_status take_changes(fm_change *c, fm_delta_commit *d, fm_error *err)
+/* A file that is removed and added with a vector is one whose vector is new, or another than before. */
+static fm_status count_totals(const fm_change *c, const fm_delta_commit *d, fm_change_totals *t, fm_error *err)
 {
-    const fm_delta_file *files;
-    int32_t n;
+    fm_delta_index marked = {0};
+    fm_status st = FM_OK;
 
-    if (!c->changes) return FM_OK;
-    FM_TRY(fm_delta_writer_finish(c->changes, &files, &n, err));
-    fm_delta_file *cdcs = fm_arena_array(c->arena, fm_delta_file, n);
-    if (!cdcs) return fm_no_memory(c->arena, err);
-    for (int32_t i = 0; i < n; i++) {
-        cdcs[i] = files[i];
-        cdcs[i].data_change = false;
-    }
-    d->cdcs = cdcs;
-    d->n_cdcs = n;
-    return FM_OK;
-}
-
-static void count_totals(const fm_change *c, const fm_delta_commit *d, fm_change_totals *t)
-{
-    *t = (fm_change_totals){.removed_files = d->n_removes, .change_files = d->n_cdcs};
-    for (int32_t i = 0; i < d->n_removes; i++) {
-        t->removed_bytes += d->removes[i].size > 0 ? d->removes[i].size : 0;
-        t->vectors_removed += d->removes[i].dv != NULL;
-    }
-    for (int32_t i = 0; i < d->n_adds; i++) {
-        if (!d->adds[i].dv) {
-            t->added_files++;
-            t->added_bytes += d->adds[i].size;
-        } else {
-            t->vectors_added++;
-            t->removed_files--; /* the file is there still */
-            t->removed_bytes -= d->adds[i].size;
+    *t = (fm_change_totals){.change_files = d->n_cdcs};
+    for (int32_t i = 0; st == FM_OK && i < d->n_adds; i++) {
+        if (d->adds[i].dv) {
+            st = fm_delta_index_set(&marked, d->adds[i].path, i, err);
+            continue;
         }
+        t->added_files++;
+        t->added_bytes += d->adds[i].size;
+    }
+    for (int32_t i = 0; st == FM_OK && i < d->n_removes; i++) {
+        bool stays = fm_delta_index_find(&marked, d->removes[i].path) >= 0, had = d->removes[i].dv != NULL;
+        t->vectors_added += stays && !had;
+        t->vectors_updated += stays && had;
+        t->vectors_removed += !stays && had;
+        t->removed_files += !stays;
+        if (!stays && d->removes[i].size > 0) t->removed_bytes += d->removes[i].size;
     }
     t->copied_rows = fm_delta_writer_rows(fm_delta_rewrite_writer(c->rewrite)) - c->rows_written;
+    fm_delta_index_fini(&marked);
+    return st;
 }
 
 fm_status fm_change_finish(fm_change *c, bool remove_all, fm_delta_commit *d, fm_change_totals *totals, fm_error *err)
@@ -271,9 +244,8 @@ fm_status fm_change_finish(fm_change *c, bool remove_all, fm_delta_commit *d, fm
         d->n_removes = 0;
         FM_TRY(remove_all_files(c, d, err));
     }
-    FM_TRY(take_changes(c, d, err));
-    count_totals(c, d, totals);
-    return FM_OK;
+    if (c->changes) FM_TRY(fm_delta_feed_writer_finish(c->changes, &d->cdcs, &d->n_cdcs, err));
+    return count_totals(c, d, totals, err);
 }
 
 fm_status fm_change_commit(fm_change *c, fm_delta_commit *d, fm_error *err)

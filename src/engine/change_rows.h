@@ -14,6 +14,7 @@
 #include "engine/tables.h"
 #include "sink/delta_shape.h"
 #include "table/delta/delta_commit.h"
+#include "table/delta/delta_feed_write.h"
 #include "table/delta/delta_rewrite.h"
 
 enum { FM_CHANGE_DELETED = 1, FM_CHANGE_UPDATED, FM_CHANGE_INSERTED, FM_CHANGE_UPDATED_FROM }; /* _FROM: the row before */
@@ -27,7 +28,7 @@ typedef struct fm_change {
     const fm_type *rows;          /* STRUCT of what push gets */
     fm_delta_shape *shape;
     fm_delta_rewrite *rewrite;
-    fm_delta_writer *changes;     /* change files; NULL: the table wants none, or none is needed */
+    fm_delta_feed_writer *changes; /* change files; NULL: the table wants none, or none is needed */
     fm_delta_index by_path;
     fm_delta_rows *hits;          /* [n_entries] bits are made with the first hit */
     int64_t rows_written;         /* by push */
