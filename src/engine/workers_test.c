@@ -26,6 +26,11 @@ static const char *const jobs[] = {
     "CREATE STREAMING TABLE totals USING capture OPTIONS (checkpointLocation '%s/ck', outputMode 'update') AS\n"
     "SELECT unix_micros(window.start) AS s, CAST(k AS BIGINT) %% 500 AS key, sum(v) AS total, max(v) AS high, count(*) AS n\n"
     "FROM STREAM events WATERMARK t DELAY OF INTERVAL 10 SECONDS GROUP BY window(t, '20 seconds', '4 seconds'), CAST(k AS BIGINT) %% 500;\n",
+    /* Many over each row, put together from slices when they close. */
+    "CREATE TABLE events (t TIMESTAMP, k STRING, v DOUBLE) USING json OPTIONS (path '%s/in', maxFilesPerTrigger '1');\n"
+    "CREATE STREAMING TABLE totals USING capture OPTIONS (checkpointLocation '%s/ck', outputMode 'append') AS\n"
+    "SELECT unix_micros(window.start) AS s, CAST(k AS BIGINT) %% 300 AS key, sum(v) AS total, avg(v) AS mean, stddev(v) AS spread, count(*) AS n\n"
+    "FROM STREAM events WATERMARK t DELAY OF INTERVAL 5 SECONDS GROUP BY window(t, '20 seconds', '700 milliseconds'), CAST(k AS BIGINT) %% 300;\n",
 };
 
 static uint64_t next_random(uint64_t *state)
