@@ -7,6 +7,10 @@ import tempfile
 import time
 
 
+class Skip(Exception):
+    """Why a case cannot be run here."""
+
+
 class Kafka:
     """The broker of a folder made by tests/servers/kafka.sh, and the program under test."""
 

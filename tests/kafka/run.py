@@ -6,13 +6,13 @@ import traceback
 
 import sink_cases
 import source_cases
-from kafka_cases import Kafka
+from kafka_cases import Kafka, Skip
 
 
 def main():
     kafka = Kafka(sys.argv[1], sys.argv[2])
     cases = source_cases.CASES + sink_cases.CASES
-    passed = failed = 0
+    passed = failed = skipped = 0
     for case in cases:
         if sys.argv[3:] and case.__name__ not in sys.argv[3:]:
             continue
@@ -21,10 +21,13 @@ def main():
             case(kafka)
             passed += 1
             print(f"{case.__name__:32} ok     {time.time() - start:5.1f} s", flush=True)
+        except Skip as why:
+            skipped += 1
+            print(f"{case.__name__:32} skipped: {why}", flush=True)
         except Exception:
             failed += 1
             print(f"{case.__name__:32} FAILED {time.time() - start:5.1f} s\n{traceback.format_exc()}", flush=True)
-    print(f"{passed} passed, {failed} failed, 0 skipped")
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return 1 if failed else 0
 
 

@@ -26,7 +26,7 @@ build=$(readlink -f "$FLOODMARK_BUILD")
 grep -v 'no job$' "$dir/pipelines"
 python3 tests/kafka/run.py "$dir" "$build" | tee "$dir/cases"
 # Both ended with "N passed, N failed": added up.
-read -r p1 f1 < <(sed -nE 's/^([0-9]+) passed, ([0-9]+) failed.*$/\1 \2/p' "$dir/cases" | tail -n 1) || { p1=0 f1=1; }
+read -r p1 f1 s1 < <(sed -nE 's/^([0-9]+) passed, ([0-9]+) failed, ([0-9]+) skipped$/\1 \2 \3/p' "$dir/cases" | tail -n 1) || { p1=0 f1=1 s1=0; }
 read -r p2 f2 < <(sed -nE 's/^([0-9]+) passed, ([0-9]+) failed.*$/\1 \2/p' "$dir/pipelines" | tail -n 1) || { p2=0 f2=1; }
-echo "$((p1 + p2)) passed, $((f1 + f2)) failed, 0 skipped"
+echo "$((p1 + p2)) passed, $((f1 + f2)) failed, $s1 skipped"
 [ "$((f1 + f2))" -eq 0 ]
