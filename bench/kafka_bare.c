@@ -75,7 +75,7 @@ int main(int argc, char **argv)
 {
     static const char *const settings[] = {
         "enable.auto.commit", "false", "auto.offset.reset", "error", "enable.partition.eof", "true", "check.crcs", "true",
-        "socket.nagle.disable", "true", "fetch.message.max.bytes", "1048576", "fetch.wait.max.ms", "10", "queued.min.messages", "100000",
+        "socket.nagle.disable", "true", "fetch.message.max.bytes", "1048576", "fetch.wait.max.ms", "20", "queued.min.messages", "100000",
         "queued.max.messages.kbytes", "32768", "isolation.level", "read_uncommitted"};
     static rd_kafka_queue_t *queues[1024];
     rd_kafka_conf_t *conf = rd_kafka_conf_new();

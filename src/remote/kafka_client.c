@@ -248,9 +248,10 @@ static fm_status configure(const fm_kafka_settings *settings, rd_kafka_conf_t **
         {"check.crcs", "true", true, false, false},
         {"socket.nagle.disable", "true", true, true, false},
         {"fetch.message.max.bytes", "1048576", true, false, false},  /* of each partition; more falls out of the caches */
-        {"fetch.wait.max.ms", "10", true, false, false},               /* see WAIT */
+        {"fetch.wait.max.ms", "20", true, false, false},               /* see WAIT */
         {"queued.min.messages", "100000", true, false, false},       /* AHEAD_MESSAGES */
         {"queued.max.messages.kbytes", "32768", true, false, false}, /* AHEAD_KBYTES; of each partition */
+        {"reconnect.backoff.max.ms", "1000", true, true, false}, /* Java's; librdkafka's own is ten times that */
         {"enable.idempotence", "true", false, true, false},
         {"delivery.report.only.error", "true", false, true, true},
         {"queue.buffering.max.kbytes", "65536", false, true, false}, /* librdkafka's own would be a gigabyte */
@@ -630,6 +631,24 @@ fm_status fm_kafka_feed_read(fm_kafka_feed *f, int64_t end, int32_t max, int32_t
     f->from = i;
     *n = taken;
     return st;
+}
+
+bool fm_kafka_feed_has_news(fm_kafka_feed *f)
+{
+    int32_t kept = 0;
+
+    give_back(f);
+    move_kept(f);
+    if (f->n == 0) f->n = fetch(f, FM_KAFKA_RECORDS_MAX, 0);
+    for (int32_t i = 0; i < f->n; i++) {
+        rd_kafka_message_t *m = f->messages[i];
+        bool is_end = m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF && kept == 0;
+        if (is_end && m->offset > f->at) f->at = m->offset;
+        if (is_end) rd_kafka_message_destroy(m);
+        else f->messages[kept++] = m;
+    }
+    f->n = kept;
+    return kept > 0;
 }
 
 bool fm_kafka_record_header(const fm_kafka_record *record, int32_t i, fm_str *name, fm_str *value)

@@ -73,6 +73,9 @@ int64_t fm_kafka_feed_at(const fm_kafka_feed *feed); /* all before this offset w
 fm_status fm_kafka_feed_read(fm_kafka_feed *feed, int64_t end, int32_t max, int32_t wait_ms, fm_kafka_record *out,
                              int32_t *n, fm_error *err);
 
+/* Whether something came that was not handed out yet: a record, or an error. Asks nobody, and does not wait. */
+bool fm_kafka_feed_has_news(fm_kafka_feed *feed);
+
 /* Header i of a record; false: there is none. value.ptr NULL: null. */
 bool fm_kafka_record_header(const fm_kafka_record *record, int32_t i, fm_str *name, fm_str *value);
 

@@ -6,6 +6,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+enum { ASSIGNED_US = 1000 * 1000 }; /* new partitions are seen within this time */
+
 /* ---- partitions ---- */
 
 static fm_status add(fm_kafka_offsets *all, int32_t *cap, const fm_kafka_partition *some, int32_t n, fm_arena *arena,
@@ -197,12 +199,27 @@ static bool went_back(const fm_kafka_offsets *known, const fm_kafka_offsets *now
 /* Whether a failed question may do better in a while: a leader that moves, a topic just made. */
 static bool may_try_again(fm_status st) { return st == FM_UNAVAILABLE || st == FM_NOT_FOUND; }
 
+/* The partitions as they were within the last second. */
+static fm_status known_partitions(fm_kafka_source *s, bool anew, fm_arena *arena, fm_kafka_offsets *out, fm_error *err)
+{
+    int64_t now_us = fm_clock_monotonic_us(s->env.clock);
+
+    if (anew || s->assigned.n == 0 || now_us - s->assigned_us >= ASSIGNED_US) {
+        s->assigned.n = 0;
+        fm_arena_reset(s->assigned_arena);
+        FM_TRY(fm_kafka_assigned(s, s->assigned_arena, &s->assigned, err));
+        s->assigned_us = now_us;
+    }
+    return fm_kafka_offsets_copy(&s->assigned, arena, out, err);
+}
+
 fm_status fm_kafka_latest(fm_kafka_source *s, const fm_kafka_offsets *known, fm_arena *arena, fm_kafka_offsets *out,
                           fm_error *err)
 {
     for (int64_t left = s->options.tries;; left--) {
-        fm_status st = fm_kafka_assigned(s, arena, out, err);
+        fm_status st = known_partitions(s, left < s->options.tries, arena, out, err);
         if (st == FM_OK) st = fm_kafka_ask(s, out, FM_KAFKA_LATEST, err);
+        if (st != FM_OK) s->assigned.n = 0;
         if (left <= 1 || (st != FM_OK && !may_try_again(st))) return st;
         if (st == FM_OK && !went_back(known, out)) return st;
         fm_clock_sleep(s->env.clock, s->options.retry_ms * 1000, NULL);

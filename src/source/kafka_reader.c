@@ -12,7 +12,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { WAIT_MS = 50 /* of one read, so that a stop is heard */ };
+enum {
+    WAIT_MS = 50,      /* of one read, so that a stop is heard */
+    WAITING_MAX = 1024 /* feeds of an idle query: more partitions are asked about instead */
+};
 
 /* ---- feeds ---- */
 
@@ -111,6 +114,40 @@ static void give_up(fm_kafka_source *s, taken *t)
 {
     fm_kafka_feed_close(t->feed);
     drop_entry(s, t->index);
+}
+
+/* A feed that has come to the place or beyond and waits there; NULL: none. */
+static fm_kafka_feed *waiting_feed(const fm_kafka_source *s, const fm_kafka_partition *p)
+{
+    const fm_kafka_range r = {p->topic, p->partition, p->offset, p->offset};
+    int32_t i = find_idle(s, &r);
+
+    return i >= 0 && fm_kafka_feed_at(s->feeds[i].feed) >= p->offset ? s->feeds[i].feed : NULL;
+}
+
+bool fm_kafka_feeds_quiet(fm_kafka_source *s, const fm_kafka_offsets *at)
+{
+    bool quiet = true;
+
+    fm_mutex_lock(s->mutex);
+    for (int32_t i = 0; i < at->n && quiet; i++) {
+        fm_kafka_feed *feed = waiting_feed(s, &at->items[i]);
+        quiet = feed && !fm_kafka_feed_has_news(feed);
+    }
+    fm_mutex_unlock(s->mutex);
+    return quiet;
+}
+
+void fm_kafka_feeds_wait(fm_kafka_source *s, const fm_kafka_offsets *at)
+{
+    for (int32_t i = 0; i < at->n && at->n <= WAITING_MAX; i++) {
+        const fm_kafka_range r = {at->items[i].topic, at->items[i].partition, at->items[i].offset, at->items[i].offset};
+        taken t;
+        fm_mutex_lock(s->mutex);
+        bool waits = waiting_feed(s, &at->items[i]) != NULL;
+        fm_mutex_unlock(s->mutex);
+        if (!waits && take_feed(s, &r, &t, NULL) == FM_OK) put_back(s, &t);
+    }
 }
 
 void fm_kafka_feeds_close(fm_kafka_source *s)

@@ -68,8 +68,9 @@ static fm_status init(fm_kafka_source *s, const fm_source_spec *spec, fm_error *
     s->initial_arena = fm_arena_new(0);
     s->target_arena = fm_arena_new(0);
     s->latest_arena = fm_arena_new(0);
+    s->assigned_arena = fm_arena_new(0);
     s->mutex = fm_mutex_new();
-    if (!s->initial_arena || !s->target_arena || !s->latest_arena || !s->mutex) return fm_no_memory(NULL, err);
+    if (!s->initial_arena || !s->target_arena || !s->latest_arena || !s->assigned_arena || !s->mutex) return fm_no_memory(NULL, err);
     if (s->options.choice == FM_KAFKA_PATTERN) {
         FM_TRY(fm_regex_compile(s->options.pattern, &s->pattern, err));
         FM_TRY(fm_regex_run_new(s->pattern, &s->matching, err));
@@ -94,6 +95,7 @@ static void kafka_close(fm_source *source)
     fm_arena_free(s->initial_arena);
     fm_arena_free(s->target_arena);
     fm_arena_free(s->latest_arena);
+    fm_arena_free(s->assigned_arena);
 }
 
 static fm_status kafka_open(const fm_source_env *env, const fm_source_spec *spec, fm_arena *arena, fm_source **out,
@@ -245,6 +247,16 @@ static fm_status keep_latest(fm_kafka_source *s, const fm_kafka_offsets *latest,
     return fm_kafka_offsets_copy(end, s->latest_arena, &s->consumed, err);
 }
 
+/* Idle since Kafka was asked a moment ago, and nothing has come to the feeds that wait since. So an idle query asks ten times a second,
+ * however often it looks. */
+static bool is_quiet(fm_kafka_source *s)
+{
+    enum { ASK_US = 100 * 1000 };
+
+    if (!s->is_idle || fm_clock_monotonic_us(s->env.clock) - s->asked_us >= ASK_US) return false;
+    return fm_kafka_feeds_quiet(s, &s->latest);
+}
+
 static fm_status kafka_latest(fm_source *source, fm_str start_text, fm_read_limit limit, fm_arena *arena, fm_str *end_text,
                               fm_str *latest_text, fm_error *err)
 {
@@ -252,12 +264,19 @@ static fm_status kafka_latest(fm_source *source, fm_str start_text, fm_read_limi
     fm_kafka_offsets start, latest, end;
 
     fm_kafka_group_tick(s);
+    if (is_quiet(s)) { /* s->latest is where the last batch ended */
+        *end_text = start_text;
+        return print(&s->latest, arena, latest_text, err);
+    }
     FM_TRY(start_of(s, start_text, arena, &start, err));
     if (s->has_target) latest = s->target;
     else FM_TRY(fm_kafka_latest(s, &start, arena, &latest, err));
     FM_TRY(fm_kafka_offsets_copy(&latest, arena, &end, err));
     if (limit == FM_READ_LIMITED) FM_TRY(limit_batch(s, &start, arena, &end, err));
     FM_TRY(keep_latest(s, &latest, &end, err));
+    s->is_idle = start_text.len && !s->has_target && fm_kafka_offsets_eq(&start, &latest);
+    s->asked_us = fm_clock_monotonic_us(s->env.clock);
+    if (s->is_idle) fm_kafka_feeds_wait(s, &s->latest);
     *end_text = *latest_text = (fm_str){"", 0};
     if (latest.n) FM_TRY(print(&latest, arena, latest_text, err));
     if (end.n == 0) return FM_OK;

@@ -58,6 +58,10 @@ typedef struct fm_kafka_source {
     fm_kafka_offsets latest;    /* what latest_offset was told last */
     fm_kafka_offsets consumed;  /* where the batch in flight ends; in latest_arena */
     fm_kafka_group *group;      /* NULL: offsets are noted with none */
+    fm_arena *assigned_arena;
+    fm_kafka_offsets assigned;  /* the partitions that are read, as they were at assigned_us; offsets unset */
+    int64_t assigned_us, asked_us; /* when Kafka was asked for partitions, for offsets */
+    bool is_idle;               /* the last answer: nothing new */
     int64_t last_trigger_ms;    /* of a batch that minOffsetsPerTrigger let go; 0: none yet */
 
     /* guarded by mutex */
@@ -87,6 +91,12 @@ fm_status fm_kafka_latest(fm_kafka_source *s, const fm_kafka_offsets *known, fm_
  * (-1: not known); both of no partition when topic is empty. */
 fm_status fm_kafka_data_loss(fm_kafka_source *s, const char *condition, fm_str topic, int32_t partition, int64_t from,
                              int64_t to, fm_str what, fm_error *err);
+
+/* Whether nothing came since all partitions were read up to these offsets, as far as feeds know that wait there for what comes next:
+ * no question is needed. */
+bool fm_kafka_feeds_quiet(fm_kafka_source *s, const fm_kafka_offsets *at);
+/* Lets feeds wait at these offsets where none do. */
+void fm_kafka_feeds_wait(fm_kafka_source *s, const fm_kafka_offsets *at);
 
 /* ---- kafka_group.c: the coordinator only ---- */
 
