@@ -1,7 +1,6 @@
 /* engine/optimize_table.c: OPTIMIZE: small files of a partition become larger ones, and rows that are gone by deletion vectors go.
  *
- * No row changes: appends, and readers of changes, do not mind. Files of a partition that are below the size that is aimed at are
- * put, the smallest first, into bins of at most that size; a bin of one file without a deletion vector stays as it is.
+ * The packing itself is table/delta/delta_compact.h; here are WHERE, the sizes that are aimed at, and what is told.
  *
  * Rule  Delta, OptimizeTableCommand: spark.databricks.delta.optimize.maxFileSize and minFileSize, 1 GB */
 #include <inttypes.h>
@@ -12,24 +11,15 @@
 #include "engine/maintain.h"
 #include "expr/eval.h"
 #include "format/json.h"
+#include "table/delta/delta_compact.h"
 #include "table/delta/delta_value.h"
-
-typedef struct candidate {
-    const fm_delta_file *file;
-    int32_t partition;
-} candidate;
 
 typedef struct optimizing {
     fm_maintenance *m;
-    candidate *files;            /* [n] by partition, then size */
-    int32_t n, n_considered, n_partitions;
-    int64_t max_size, min_size;
+    fm_delta_compaction spec;
     fm_eval *where;              /* over the partition columns, or NULL */
     const fm_type *columns;      /* STRUCT of them */
-    fm_delta_rewrite **bins;     /* [n_bins] */
-    int32_t n_bins;
-    fm_delta_file *adds, *removes;
-    int32_t n_adds, n_removes;
+    fm_delta_packed packed;
 } optimizing;
 
 /* ---- Which files --------------------------------------------------------------------------------------------------------- */
@@ -58,8 +48,9 @@ static fm_status compile_where(optimizing *o, fm_error *err)
     return fm_eval_new(arena, &m->s->conf, e, &o->where, err);
 }
 
-static fm_status is_wanted(optimizing *o, const fm_delta_file *f, bool *wanted, fm_error *err)
+static fm_status is_wanted(void *ctx, const fm_delta_file *f, bool *wanted, fm_error *err)
 {
+    optimizing *o = ctx;
     const fm_delta_schema *schema = o->m->c.snapshot->schema;
     fm_arena *arena = o->m->c.batch;
     fm_run_context run = {.now_us = o->m->c.started_us, .watermark_us = INT64_MIN};
@@ -78,106 +69,6 @@ static fm_status is_wanted(optimizing *o, const fm_delta_file *f, bool *wanted, 
     fm_batch batch = {.schema = o->columns, .rows = 1, .columns = columns};
     FM_TRY(fm_eval_run(o->where, &run, &batch, arena, &holds, err));
     *wanted = !fm_vec_is_null(&holds, 0) && fm_vec_bool(&holds)[0];
-    return FM_OK;
-}
-
-static int by_partition_and_size(const void *a, const void *b)
-{
-    const candidate *x = a, *y = b;
-
-    if (x->partition != y->partition) return x->partition < y->partition ? -1 : 1;
-    if (x->file->size != y->file->size) return x->file->size < y->file->size ? -1 : 1;
-    return fm_str_cmp(x->file->path, y->file->path);
-}
-
-/* The number of a file's partition: values in the order of the partition columns. */
-static fm_status partition_of(optimizing *o, fm_delta_index *partitions, const fm_delta_file *f, int32_t *out, fm_error *err)
-{
-    const fm_delta_schema *schema = o->m->c.snapshot->schema;
-    fm_strbuf text = {0};
-
-    for (int32_t i = 0; i < schema->n_partitions; i++) {
-        const fm_str *v = fm_delta_map_find(&f->partition_values, schema->fields[schema->partitions[i]].physical);
-        if (v && v->len) fm_strbuf_add_json(&text, *v);
-        fm_strbuf_add_char(&text, ',');
-    }
-    fm_str key = fm_strbuf_ok(&text) ? fm_arena_str(o->m->c.arena, fm_strbuf_str(&text)) : (fm_str){0};
-    fm_strbuf_fini(&text);
-    if (!key.ptr) return fm_no_memory(o->m->c.arena, err);
-    *out = fm_delta_index_find(partitions, key);
-    if (*out >= 0) return FM_OK;
-    *out = (int32_t)partitions->used;
-    return fm_delta_index_set(partitions, key, *out, err);
-}
-
-static fm_status choose(optimizing *o, fm_error *err)
-{
-    const fm_delta_snapshot *s = o->m->c.snapshot;
-    fm_delta_index partitions = {0};
-    fm_status st = FM_OK;
-
-    o->files = fm_arena_array(o->m->c.arena, candidate, s->n_live);
-    if (!o->files) return fm_no_memory(o->m->c.arena, err);
-    for (int32_t i = 0; st == FM_OK && i < s->n_entries; i++) {
-        const fm_delta_file *f = &s->entries[i].file;
-        bool wanted = false;
-        if (s->entries[i].is_live) st = is_wanted(o, f, &wanted, err);
-        if (st != FM_OK || !wanted) continue;
-        o->n_considered++;
-        if (f->size >= o->min_size && !f->dv) continue;
-        o->files[o->n].file = f;
-        st = partition_of(o, &partitions, f, &o->files[o->n].partition, err);
-        o->n++;
-    }
-    fm_delta_index_fini(&partitions);
-    if (o->n) qsort(o->files, (size_t)o->n, sizeof *o->files, by_partition_and_size);
-    return st;
-}
-
-/* ---- Packing ----------------------------------------------------------------------------------------------------------------- */
-
-static fm_status pack(optimizing *o, int32_t from, int32_t to, fm_error *err)
-{
-    fm_change *c = &o->m->c;
-    fm_delta_rewrite_spec spec = {.log = &c->log, .schema = c->snapshot->schema, .metadata = &c->snapshot->metadata, .zone = o->m->s->conf.zone,
-                                  .files_max = to - from, .file_size = 2 * o->max_size};
-    const fm_delta_file *adds, *removes;
-    int32_t n_adds, n_removes;
-
-    FM_TRY(fm_delta_rewrite_new(&spec, &o->bins[o->n_bins], err));
-    fm_delta_rewrite *rw = o->bins[o->n_bins++];
-    for (int32_t i = from; i < to; i++) FM_TRY(fm_delta_rewrite_pack(rw, o->files[i].file, err));
-    FM_TRY(fm_delta_rewrite_finish(rw, &adds, &n_adds, &removes, &n_removes, err));
-    for (int32_t i = 0; i < n_adds; i++) {
-        o->adds[o->n_adds] = adds[i];
-        o->adds[o->n_adds++].data_change = false;
-    }
-    for (int32_t i = 0; i < n_removes; i++) {
-        o->removes[o->n_removes] = removes[i];
-        o->removes[o->n_removes++].data_change = false;
-    }
-    return FM_OK;
-}
-
-static fm_status pack_all(optimizing *o, fm_error *err)
-{
-    fm_arena *arena = o->m->c.arena;
-    int32_t last_partition = -1;
-
-    o->bins = fm_arena_array(arena, fm_delta_rewrite *, o->n);
-    o->removes = fm_arena_array(arena, fm_delta_file, o->n);
-    o->adds = fm_arena_array(arena, fm_delta_file, 2 * (size_t)o->n);
-    if (!o->bins || !o->removes || !o->adds) return fm_no_memory(arena, err);
-    for (int32_t from = 0, to; from < o->n; from = to) {
-        int64_t size = o->files[from].file->size;
-        for (to = from + 1; to < o->n && o->files[to].partition == o->files[from].partition && size + o->files[to].file->size <= o->max_size; to++) {
-            size += o->files[to].file->size;
-        }
-        if (to - from < 2 && !o->files[from].file->dv) continue;
-        if (o->files[from].partition != last_partition) o->n_partitions++;
-        last_partition = o->files[from].partition;
-        FM_TRY(pack(o, from, to, err));
-    }
     return FM_OK;
 }
 
@@ -210,16 +101,16 @@ static int by_size(const void *a, const void *b)
 static fm_status describe(optimizing *o, fm_delta_commit *d, fm_error *err)
 {
     fm_arena *arena = o->m->c.arena;
-    sizes added = sizes_of(o->adds, o->n_adds), removed = sizes_of(o->removes, o->n_removes);
-    int64_t *ordered = fm_arena_array(arena, int64_t, o->n_adds + 1), vectors = 0;
+    sizes added = sizes_of(o->packed.adds, o->packed.n_adds), removed = sizes_of(o->packed.removes, o->packed.n_removes);
+    int64_t *ordered = fm_arena_array(arena, int64_t, o->packed.n_adds + 1), vectors = 0;
     fm_str where = fm_options_get(&o->m->p->options, "where", FM_STR(""));
 
     if (!ordered) return fm_no_memory(arena, err);
-    for (int32_t i = 0; i < o->n_adds; i++) ordered[i] = o->adds[i].size;
-    qsort(ordered, (size_t)o->n_adds, sizeof *ordered, by_size);
-    for (int32_t i = 0; i < o->n_removes; i++) vectors += o->removes[i].dv != NULL;
-    fm_metric m[] = {{"numRemovedFiles", removed.n}, {"numRemovedBytes", removed.total}, {"p25FileSize", ordered[o->n_adds / 4]}, {"numDeletionVectorsRemoved", vectors},
-                     {"minFileSize", added.min}, {"p75FileSize", ordered[o->n_adds * 3 / 4]}, {"p50FileSize", ordered[o->n_adds / 2]}, {"numAddedBytes", added.total},
+    for (int32_t i = 0; i < o->packed.n_adds; i++) ordered[i] = o->packed.adds[i].size;
+    qsort(ordered, (size_t)o->packed.n_adds, sizeof *ordered, by_size);
+    for (int32_t i = 0; i < o->packed.n_removes; i++) vectors += o->packed.removes[i].dv != NULL;
+    fm_metric m[] = {{"numRemovedFiles", removed.n}, {"numRemovedBytes", removed.total}, {"p25FileSize", ordered[o->packed.n_adds / 4]}, {"numDeletionVectorsRemoved", vectors},
+                     {"minFileSize", added.min}, {"p75FileSize", ordered[o->packed.n_adds * 3 / 4]}, {"p50FileSize", ordered[o->packed.n_adds / 2]}, {"numAddedBytes", added.total},
                      {"numAddedFiles", added.n}, {"maxFileSize", added.max}};
     fm_strbuf text = {0};
     fm_str predicate = fm_names_json(arena, &where, where.len ? 1 : 0);
@@ -262,13 +153,13 @@ static fm_status tell(optimizing *o, fm_error *err)
     const fm_type *type;
 
     FM_TRY(fm_type_parse_ddl(arena, fm_str_c(ddl), &type, err));
-    fm_strbuf_printf(&json, "{\"numFilesAdded\":%" PRId32 ",\"numFilesRemoved\":%" PRId32, o->n_adds, o->n_removes);
-    add_sizes(&json, "filesAdded", sizes_of(o->adds, o->n_adds));
-    add_sizes(&json, "filesRemoved", sizes_of(o->removes, o->n_removes));
+    fm_strbuf_printf(&json, "{\"numFilesAdded\":%" PRId32 ",\"numFilesRemoved\":%" PRId32, o->packed.n_adds, o->packed.n_removes);
+    add_sizes(&json, "filesAdded", sizes_of(o->packed.adds, o->packed.n_adds));
+    add_sizes(&json, "filesRemoved", sizes_of(o->packed.removes, o->packed.n_removes));
     fm_strbuf_printf(&json, ",\"partitionsOptimized\":%" PRId32 ",\"numBins\":%" PRId32 ",\"numBatches\":1,\"totalConsideredFiles\":%" PRId32 ",\"totalFilesSkipped\":%" PRId32
                      ",\"preserveInsertionOrder\":false,\"numFilesSkippedToReduceWriteAmplification\":0,\"numBytesSkippedToReduceWriteAmplification\":0,\"startTimeMs\":%" PRId64
                      ",\"endTimeMs\":%" PRId64 ",\"totalClusterParallelism\":1,\"totalScheduledTasks\":0,\"numTableColumns\":%" PRId32 ",\"numTableColumnsWithStats\":%" PRId32 "}",
-                     o->n_partitions, o->n_bins, o->n_considered, o->n_considered - o->n_removes, o->m->c.started_us / FM_US_PER_MS,
+                     o->packed.n_partitions, o->packed.n_bins, o->packed.n_considered, o->packed.n_considered - o->packed.n_removes, o->m->c.started_us / FM_US_PER_MS,
                      fm_clock_now_us(o->m->s->env.clock) / FM_US_PER_MS, columns, columns);
     fm_str line = fm_strbuf_ok(&json) ? fm_arena_str(arena, fm_strbuf_str(&json)) : (fm_str){0};
     fm_str path = fm_arena_printf(arena, "file:%s", o->m->c.log.root.ptr);
@@ -293,16 +184,17 @@ static fm_status run(optimizing *o, fm_error *err)
     fm_maintenance *m = o->m;
     fm_delta_commit d = {.operation = "OPTIMIZE", .no_data_change = true};
 
-    FM_TRY(fm_options_i64(&m->s->settings, "spark.databricks.delta.optimize.maxFileSize", SIZE_DEFAULT, 1, INT64_MAX / 4, &o->max_size, err));
-    FM_TRY(fm_options_i64(&m->s->settings, "spark.databricks.delta.optimize.minFileSize", o->max_size < SIZE_DEFAULT ? o->max_size : SIZE_DEFAULT, 0, INT64_MAX / 4, &o->min_size, err));
+    fm_delta_compaction *c = &o->spec;
+    *c = (fm_delta_compaction){.take_vectors = true, .wants = is_wanted, .ctx = o, .zone = m->s->conf.zone};
+    FM_TRY(fm_options_i64(&m->s->settings, "spark.databricks.delta.optimize.maxFileSize", SIZE_DEFAULT, 1, INT64_MAX / 4, &c->file_size, err));
+    FM_TRY(fm_options_i64(&m->s->settings, "spark.databricks.delta.optimize.minFileSize", c->file_size < SIZE_DEFAULT ? c->file_size : SIZE_DEFAULT, 0, INT64_MAX / 4, &c->small_size, err));
     FM_TRY(compile_where(o, err));
-    FM_TRY(choose(o, err));
-    FM_TRY(pack_all(o, err));
-    if (o->n_removes) {
-        d.adds = o->adds;
-        d.n_adds = o->n_adds;
-        d.removes = o->removes;
-        d.n_removes = o->n_removes;
+    FM_TRY(fm_delta_pack(m->c.snapshot, c, m->c.arena, &o->packed, err));
+    if (o->packed.n_removes) {
+        d.adds = o->packed.adds;
+        d.n_adds = o->packed.n_adds;
+        d.removes = o->packed.removes;
+        d.n_removes = o->packed.n_removes;
         FM_TRY(describe(o, &d, err));
         FM_TRY(fm_change_commit(&m->c, &d, err));
     }
@@ -318,6 +210,6 @@ fm_status fm_optimize_table(fm_maintenance *m, fm_error *err)
     }
     fm_status st = run(&o, err);
     /* A commit whose end is not known may be there: its files must stay. */
-    for (int32_t i = 0; i < o.n_bins; i++) fm_delta_rewrite_free(o.bins[i], st == FM_OK || st == FM_UNAVAILABLE);
+    fm_delta_packed_free(&o.packed, st == FM_OK || st == FM_UNAVAILABLE);
     return st == FM_OK ? tell(&o, err) : st;
 }

@@ -13,22 +13,25 @@ typedef struct fm_delta_compaction {
     int64_t file_size;   /* bytes: of what comes of them, at most */
     int32_t files_min;   /* small files that a partition must have */
     bool take_vectors;   /* files with a deletion vector are rewritten, whatever their size */
-    bool is_auto;        /* said in the commit */
-    /* Whether a file is of the partitions that are looked at; NULL: all are. */
-    bool (*wants)(void *ctx, const fm_delta_file *file);
+    /* Whether a file is looked at; NULL: all are. */
+    fm_status (*wants)(void *ctx, const fm_delta_file *file, bool *wanted, fm_error *err);
     void *ctx;
-    fm_str predicate;    /* of wants, a JSON array of SQL texts, for the commit; no ptr: [] */
     const fm_zone *zone;
 } fm_delta_compaction;
 
-typedef struct fm_delta_compacted {
+/* What was packed: new files, which no commit names yet, and those that they stand for. */
+typedef struct fm_delta_packed {
+    fm_delta_file *adds, *removes; /* without a change of data */
     int32_t n_adds, n_removes;
-    int64_t added_size, removed_size;
-    int64_t version; /* of the snapshot: the commit's if there was something to do */
-} fm_delta_compacted;
+    int32_t n_considered, n_partitions; /* files looked at; partitions with something packed */
+    struct fm_delta_rewrite **bins;     /* [n_bins] open until free */
+    int32_t n_bins;
+} fm_delta_packed;
 
-/* Packs and commits (OPTIMIZE). FM_CONFLICT: another took one of the files away; nothing was done. */
-fm_status fm_delta_compact(fm_delta_snapshot *s, const fm_delta_compaction *c, fm_delta_compacted *out, fm_error *err);
+/* Lists live in arena; free is called after a failure, too. */
+fm_status fm_delta_pack(const fm_delta_snapshot *s, const fm_delta_compaction *c, fm_arena *arena, fm_delta_packed *out, fm_error *err);
+/* The new files go unless keep_files: a commit names them, or may. */
+void fm_delta_packed_free(fm_delta_packed *p, bool keep_files);
 
 /* What the sinks do after a commit, if the session (spark.databricks.delta.autoCompact.enabled) or the table (delta.autoOptimize.autoCompact,
  * delta.autoOptimize) asks for it. Best effort: small files cost readers time, no rows. */
