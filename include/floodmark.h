@@ -105,7 +105,8 @@ void floodmark_session_on_print(floodmark_session *session, void (*print)(void *
 /* Runs one statement that starts no stream and hands its rows out: batches of a record, in order. A statement without rows
  * gives a stream without columns. The caller releases *out. */
 int floodmark_sql(floodmark_session *session, const char *sql, struct ArrowArrayStream *out, floodmark_error *err);
-/* The same as text: format "table" (as the console sink, uncut), "csv" or "json" (lines). NULL on failure. */
+/* The rows of all statements of a text, ${variables} replaced, one after the other, as text: format "table" (as the console sink, uncut;
+ * plans of EXPLAIN as they stand), "csv" or "json" (lines). NULL on failure. */
 char *floodmark_sql_text(floodmark_session *session, const char *sql, const char *format, floodmark_error *err);
 
 /* The plans of the queries of a text, in all phases; statements that declare are run, streams are not started. */

@@ -28,6 +28,8 @@ int cli_checkpoint(const cli_options *o);
 int cli_help(const cli_options *o);
 int cli_help_for(const char *command);
 void cli_help_short(FILE *out);
+/* Says on stderr that there is no such command; returns the exit code of a wrong command line. */
+int cli_no_command(const char *name);
 
 /* A session with the settings of the command line; NULL when one was refused (said on stderr). */
 floodmark_session *cli_session(const cli_options *o);

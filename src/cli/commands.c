@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <floodmark.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -73,15 +74,17 @@ char *cli_read_text(const char *path)
 /* ---- run --------------------------------------------------------------------------------------------------- */
 
 /* The job that signals stop. A second signal gives the batch in flight up; a third ends the process. */
-static floodmark_job *volatile signalled_job;
+static floodmark_job *_Atomic signalled_job;
 static volatile sig_atomic_t signals;
+static atomic_int output_error; /* errno of the first write to standard output that failed */
 
 static void on_signal(int number)
 {
     int n = ++signals;
 
     if (n >= 3) _exit(128 + number);
-    if (signalled_job) floodmark_job_stop(signalled_job, n > 1);
+    floodmark_job *job = signalled_job;
+    if (job) floodmark_job_stop(job, n > 1);
 }
 
 static void catch_signals(void)
@@ -94,25 +97,43 @@ static void catch_signals(void)
     signal(SIGPIPE, SIG_IGN);
 }
 
+/* Rows that nobody can see are lost, so the job ends when its output cannot be written: a full disk, 'floodmark run ... | head'. */
+static void flush_output(void)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout)) return;
+    int none = 0;
+    atomic_compare_exchange_strong(&output_error, &none, errno ? errno : EIO);
+    floodmark_job *job = signalled_job;
+    if (job) floodmark_job_stop(job, 1);
+}
+
+/* Says why the output could not be written; returns the exit code. A reader that has gone wants to hear nothing. */
+static int output_failed(void)
+{
+    if (output_error == EPIPE) return 128 + SIGPIPE;
+    fprintf(stderr, "floodmark: cannot write to standard output: %s. The job was stopped.\n", strerror(output_error));
+    return 1;
+}
+
 static void print_console(void *ctx, const char *text, int64_t size)
 {
     cli_progress_clear(ctx);
     fwrite(text, 1, (size_t)size, stdout);
-    fflush(stdout);
+    flush_output();
 }
 
 static void print_rows(void *ctx, const char *statement, const char *text)
 {
     cli_progress_clear(ctx);
     fputs(text, stdout);
-    fflush(stdout);
+    flush_output();
 }
 
 static void print_story(void *ctx, const char *query, const char *text)
 {
     cli_progress_clear(ctx);
     printf("%s%s%s\n", query, *query ? ", " : "", text);
-    fflush(stdout);
+    flush_output();
 }
 
 /* Runs a text as a job until it ends or is stopped; file: where the text comes from, for messages, or NULL. */
@@ -130,12 +151,13 @@ static int run_job(const cli_options *o, const char *text, const char *file)
         floodmark_job *job = floodmark_job_open(session, text, &options, &err);
         if (job) {
             signalled_job = job;
-            if (signals) floodmark_job_stop(job, 0); /* it came while the job was opened */
+            if (signals || output_error) floodmark_job_stop(job, output_error != 0); /* it came while the job was opened */
             code = floodmark_job_wait(job, -1, &err) < 0;
             signalled_job = NULL;
         }
         cli_progress_clear(progress);
-        if (code) cli_fail(file, &err);
+        if (output_error) code = output_failed();
+        else if (code) cli_fail(file, &err);
         floodmark_job_free(job);
     }
     cli_progress_free(progress);
@@ -187,7 +209,7 @@ int cli_explain(const cli_options *o)
     floodmark_error err = {0};
 
     if (!session) return 1;
-    bool is_file = access(o->words[1], R_OK) == 0;
+    bool is_file = strchr(o->words[1], ' ') == NULL || access(o->words[1], R_OK) == 0; /* no query is one word */
     char *sql = is_file ? cli_read_text(o->words[1]) : strdup(o->words[1]);
     char *text = sql ? floodmark_explain_text(session, sql, &err) : NULL;
     if (text) fputs(text, stdout);

@@ -47,7 +47,8 @@ static const struct {
      "floodmark run job.sql [-c KEY=VALUE] [--available-now | --once] [--progress WHERE] [--story]\n"
      "\n"
      "Runs the statements of a file ('-': standard input) in order. CREATE STREAMING TABLE ... AS SELECT starts a stream,\n"
-     "and so does a SELECT over a stream, whose rows are printed. Nothing starts if any statement is wrong. The job ends when\n"
+     "and so does a SELECT over a stream, whose rows are printed. Streams begin when all statements were taken, so nothing\n"
+     "starts if any is wrong, and a query over what a stream writes sees what earlier runs wrote. The job ends when\n"
      "all its streams have ended, or when it is stopped: Ctrl-C (or SIGTERM) finishes the micro-batch in flight, a second one\n"
      "gives it up without a trace. Run the same job again and it goes on from its checkpoints.\n"
      "\n"
@@ -57,19 +58,21 @@ static const struct {
     {"sql",
      "floodmark sql \"STATEMENTS\" [-c KEY=VALUE] [--format table|csv|json]\n"
      "\n"
-     "Runs statements and prints their rows. Files can be read without a table:\n"
+     "Runs statements, parted by ';', and prints their rows. Files can be read without a table:\n"
      "\n"
      "  floodmark sql \"SELECT user, count(*) FROM read_files('in/*.json') GROUP BY user\"\n"
-     "  floodmark sql \"SELECT * FROM json.`out/` LIMIT 10\"\n"
+     "  floodmark sql 'SELECT * FROM json.`out/` LIMIT 10'\n"
      "  floodmark sql \"SHOW FUNCTIONS LIKE 'date*'\"\n"
      "\n"
      "Delta tables are made and changed by SQL: CREATE TABLE t (...) USING delta, INSERT, UPDATE, DELETE, MERGE, ALTER TABLE,\n"
      "OPTIMIZE, VACUUM, RESTORE, DESCRIBE HISTORY. They lie in the folder of the setting floodmark.warehouse, or are named by\n"
      "their own:\n"
      "\n"
-     "  floodmark sql \"DELETE FROM delta.`gold/totals` WHERE day < DATE '2026-01-01'\"\n"},
+     "  floodmark sql 'SELECT * FROM delta.`gold/totals` VERSION AS OF 3'\n"
+     "\n"
+     "In single quotes the shell leaves backquotes alone. --format csv or json gives rows to other programs.\n"},
     {"explain",
-     "floodmark explain job.sql | \"SELECT ...\"\n"
+     "floodmark explain job.sql | \"SELECT ...\" [-c KEY=VALUE]\n"
      "\n"
      "Shows the plans of a query, or of each stream of a job, in all phases: as parsed, as analyzed (names and types\n"
      "resolved), as optimized, and as it would run.\n"},
@@ -94,6 +97,7 @@ int cli_help_for(const char *command)
         fputs(commands[i].text, stdout);
         return 0;
     }
+    if (*command && strcmp(command, "help") != 0) return cli_no_command(command);
     fputs(overview, stdout);
     return 0;
 }
@@ -101,4 +105,15 @@ int cli_help_for(const char *command)
 int cli_help(const cli_options *o)
 {
     return cli_help_for(o->n_words > 1 ? o->words[1] : "");
+}
+
+int cli_no_command(const char *name)
+{
+    size_t len = strlen(name);
+    bool is_file = len > 4 && strcmp(name + len - 4, ".sql") == 0;
+
+    fprintf(stderr, "floodmark: there is no command %s. There are run, sql, explain, checkpoint and help.\n", name);
+    if (is_file) fprintf(stderr, "To run a file: floodmark run %s\n", name);
+    else fputs("Try 'floodmark --help'.\n", stderr);
+    return 2;
 }

@@ -121,12 +121,10 @@ int floodmark_register_sink(floodmark_session *s, const char *name, const floodm
 
 /* ---- Statements -------------------------------------------------------------------------------------------- */
 
-static fm_status run_statement(floodmark_session *s, const char *sql, fm_result **out, fm_error *err)
+static fm_status run_parsed(floodmark_session *s, const fm_plan *statement, fm_result **out, fm_error *err)
 {
-    fm_plan *statement;
     bool is_stream;
 
-    FM_TRY(fm_sql_parse(fm_session_arena(s->session), fm_str_c(sql), &statement, err));
     FM_TRY(fm_session_is_stream(s->session, statement, &is_stream, err));
     if (is_stream) {
         return fm_fail(err, FM_INVALID, "FLOODMARK_STARTS_A_STREAM",
@@ -134,6 +132,14 @@ static fm_status run_statement(floodmark_session *s, const char *sql, fm_result 
                        "'floodmark run').");
     }
     return fm_session_execute(s->session, statement, out, err);
+}
+
+static fm_status run_statement(floodmark_session *s, const char *sql, fm_result **out, fm_error *err)
+{
+    fm_plan *statement;
+
+    FM_TRY(fm_sql_parse(fm_session_arena(s->session), fm_str_c(sql), &statement, err));
+    return run_parsed(s, statement, out, err);
 }
 
 /* An ArrowArrayStream over a result. */
@@ -200,7 +206,8 @@ static fm_status formatted(const fm_session *s, const fm_result *r, fm_str forma
     fm_writer *writer;
 
     if (fm_str_eq_ci(format, FM_STR("table"))) {
-        if (r->schema->n_fields) fm_table_text(r->schema, r->batches, r->n_batches, INT64_MAX, 0, conf->zone, out);
+        if (r->is_text && r->rows == 1) fm_strbuf_add(out, fm_vec_str(&r->batches[0]->columns[0], 0));
+        else if (r->schema->n_fields) fm_table_text(r->schema, r->batches, r->n_batches, INT64_MAX, 0, conf->zone, out);
         return fm_strbuf_ok(out) ? FM_OK : fm_no_memory(NULL, err);
     }
     if (!f || !f->writer_new) {
@@ -220,15 +227,30 @@ static char *take_text(fm_strbuf *text)
     return text->ptr;
 }
 
+/* The statements of a text, its variables replaced; they live as long as the session, since views keep their plans. */
+static fm_status parse_text(floodmark_session *s, const char *text, fm_plan ***out, int32_t *n, fm_error *err)
+{
+    fm_arena *arena = fm_session_arena(s->session);
+    fm_str replaced;
+
+    FM_TRY(fm_sql_substitute(arena, fm_str_c(text), fm_session_variable, s->session, &replaced, err));
+    return fm_sql_parse_script(arena, replaced, out, n, err);
+}
+
 char *floodmark_sql_text(floodmark_session *s, const char *sql, const char *format, floodmark_error *err)
 {
     fm_error e = FM_ERROR_INIT;
-    fm_result *result = NULL;
+    fm_plan **statements;
+    int32_t n = 0;
     fm_strbuf text = {0};
 
-    fm_status st = run_statement(s, sql, &result, &e);
-    if (st == FM_OK) st = formatted(s->session, result, fm_str_c(format), &text, &e);
-    fm_result_free(result);
+    fm_status st = parse_text(s, sql, &statements, &n, &e);
+    for (int32_t i = 0; st == FM_OK && i < n; i++) {
+        fm_result *result = NULL;
+        st = run_parsed(s, statements[i], &result, &e);
+        if (st == FM_OK) st = formatted(s->session, result, fm_str_c(format), &text, &e);
+        fm_result_free(result);
+    }
     if (st == FM_OK) return take_text(&text);
     fm_strbuf_fini(&text);
     give(&e, st, err);
@@ -268,7 +290,7 @@ char *floodmark_explain_text(floodmark_session *s, const char *text, floodmark_e
     int32_t n = 0;
     fm_strbuf out = {0};
 
-    fm_status st = fm_sql_parse_script(fm_session_arena(s->session), fm_str_c(text), &statements, &n, &e);
+    fm_status st = parse_text(s, text, &statements, &n, &e);
     for (int32_t i = 0; st == FM_OK && i < n; i++) st = explain_statement(s, statements[i], &out, &e);
     if (st == FM_OK) return take_text(&out);
     fm_strbuf_fini(&out);

@@ -105,27 +105,30 @@ static fm_status run_statement(fm_job *job, const fm_plan *p, fm_error *err)
     return FM_OK;
 }
 
-/* ${env:NAME} from the environment; ${key} from the caller, then from the settings. */
-static bool look_up(void *ctx, fm_str name, fm_str *value)
+bool fm_session_variable(void *session, fm_str name, fm_str *value)
 {
-    fm_job *job = ctx;
+    const fm_session *s = session;
+    bool from_environment = fm_str_starts(name, FM_STR("env:"));
     char variable[256];
 
-    if (fm_str_starts(name, FM_STR("env:"))) {
-        if (name.len - 4 >= sizeof variable) return false;
-        memcpy(variable, name.ptr + 4, name.len - 4);
-        variable[name.len - 4] = 0;
-        const char *text = getenv(variable);
-        if (text) *value = fm_str_c(text);
-        return text != NULL;
-    }
-    if (job->spec.variable && job->spec.variable(job->spec.ctx, name, value)) return true;
+    if (from_environment) name = (fm_str){name.ptr + 4, name.len - 4};
     if (name.len >= sizeof variable) return false;
     memcpy(variable, name.ptr, name.len);
     variable[name.len] = 0;
-    const fm_option *o = fm_options_find(&job->session->settings, variable);
+    const char *text = from_environment ? getenv(variable) : NULL;
+    const fm_option *o = from_environment ? NULL : fm_options_find(&s->settings, variable);
+    if (text) *value = fm_str_c(text);
     if (o) *value = o->value;
-    return o != NULL;
+    return text || o;
+}
+
+/* The caller's variables go before the settings. */
+static bool look_up(void *ctx, fm_str name, fm_str *value)
+{
+    fm_job *job = ctx;
+    bool own = !fm_str_starts(name, FM_STR("env:")) && job->spec.variable;
+
+    return (own && job->spec.variable(job->spec.ctx, name, value)) || fm_session_variable(job->session, name, value);
 }
 
 static fm_status run_text(fm_job *job, fm_str text, fm_error *err)

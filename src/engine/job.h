@@ -16,6 +16,9 @@ typedef struct fm_job_spec {
     bool (*variable)(void *ctx, fm_str name, fm_str *value); /* ${name}; NULL: settings only */
 } fm_job_spec;
 
+/* What ${name} stands for: ${env:NAME} is of the environment, ${key} a setting. For fm_sql_substitute; ctx: the session. */
+bool fm_session_variable(void *session, fm_str name, fm_str *value);
+
 /* Statements run in order; streams are opened as they come and start once the text is done, so that an error anywhere
  * starts nothing. */
 fm_status fm_job_open(fm_session *session, fm_str text, const fm_job_spec *spec, fm_job **out, fm_error *err);

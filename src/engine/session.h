@@ -55,6 +55,7 @@ typedef struct fm_result {
     const fm_batch **batches;
     int32_t n_batches, cap_batches;
     int64_t rows;
+    bool is_text;            /* one row, one column: a text to be shown as it stands, such as a plan */
 } fm_result;
 void fm_result_free(fm_result *result); /* accepts NULL */
 

@@ -239,6 +239,7 @@ static fm_status explain(fm_session *s, const fm_plan *p, fm_result *result, fm_
     fm_str cell = fm_arena_str(result->arena, fm_strbuf_str(&text));
     if (st == FM_OK && (!fm_strbuf_ok(&text) || !cell.ptr)) st = fm_no_memory(result->arena, err);
     fm_strbuf_fini(&text);
+    result->is_text = true;
     return st == FM_OK ? fm_result_strings(result, names, 1, &cell, 1, err) : st;
 }
 

@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# The program floodmark as a person in a shell meets it: what it prints, what it says of mistakes, its exit codes.
+set -uo pipefail
+cd "$(dirname "$0")/../.." || exit 1
+case "${FLOODMARK_BUILD:-build}" in /*) program=$FLOODMARK_BUILD/floodmark ;; *) program=$PWD/${FLOODMARK_BUILD:-build}/floodmark ;; esac
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cp -r examples/demo/in "$dir/in"
+cp examples/demo/energy.sql "$dir/energy.sql"
+cd "$dir" || exit 1
+export FLOODMARK="$program"
+passed=0 failed=0
+
+# says CODE PATTERN WORD...: the command ends with CODE, and what it prints, errors too, has the extended regular expression.
+says() {
+    local code=$1 pattern=$2 status=0
+    shift 2
+    timeout 60 "$@" >said 2>&1 </dev/null || status=$?
+    if [ "$status" -eq "$code" ] && tr '\n' '~' <said | grep -qE -- "$pattern"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAILED: $* gives $status, wanted $code and /$pattern/:"
+        head -n 20 said
+    fi
+}
+
+# The command line.
+says 2 'usage: floodmark run' "$program"
+says 0 'A job, in full' "$program" --help
+says 0 'Exit code: 0 ended' "$program" help run
+says 2 'there is no command nope\. There are run, sql' "$program" nope
+says 2 'there is no command nope' "$program" help nope
+says 2 'To run a file: floodmark run job\.sql' "$program" job.sql
+says 2 'run wants one file of SQL' "$program" run
+says 2 'run wants one file of SQL' "$program" run a.sql b.sql
+says 2 'sql wants one text of SQL, in quotes' "$program" sql SELECT 1
+says 2 'checkpointLocation' "$program" checkpoint
+says 2 'no option --availablenow\. Did you mean --available-now' "$program" run --availablenow a.sql
+says 2 'no option --stories' "$program" run --stories a.sql
+says 2 'a value is missing after --progress' "$program" run a.sql --progress
+says 2 'a value is missing after -c' "$program" run a.sql -c
+says 2 '-c wants key=value, not zone' "$program" run a.sql -c zone
+says 1 "cannot open 'nofile\.sql': No such file" "$program" run nofile.sql
+says 1 "cannot open 'nofile\.sql': No such file" "$program" explain nofile.sql
+says 1 "cannot read '/tmp'|cannot open '/tmp'" "$program" run /tmp
+says 1 "'/nope' is no checkpoint folder" "$program" checkpoint /nope
+
+# Rows.
+says 0 '^\+---\+~\|a  \|~\+---\+~\|1  \|~\+---\+~\+---\+~\|b  \|' "$program" sql "SELECT 1 AS a; SELECT 2 AS b"
+says 0 '^\{"a":1\}~\{"b":2\}~$' "$program" sql "SELECT 1 AS a; SELECT 2 AS b" --format json
+says 0 '^a~1~$' "$program" sql "SELECT 1 AS a" --format csv
+says 0 '^\{"n":118\}~$' "$program" sql "CREATE TABLE r (device STRING, at TIMESTAMP) USING json OPTIONS (path 'in'); SELECT count(*) AS n FROM r" --format=json
+says 0 '^\{"a":"x"\}~$' "$program" sql "SELECT '\${word}' AS a" --format json -c word=x
+says 0 '^== Physical Plan ==~Project \[1\]' "$program" sql "EXPLAIN SELECT 1"
+says 1 'as table, csv or json, not as .xml.' "$program" sql "SELECT 1" --format xml
+
+# EXPLAIN knows the variables of a job.
+says 0 'StreamScan json \[[^]]*\] in~' "$program" explain energy.sql -c in=in -c out=out
+says 1 'energy\.sql:[0-9]+:[0-9]+: \[FLOODMARK_UNKNOWN_VARIABLE\].*Give one with -c in=value' "$program" explain energy.sql
+
+# A job, again, and its checkpoint.
+says 0 'micro-batch 6~.*LATE +\{boiler, 2026-03-01 10:12:11, 7\.5\} is 12 min 38 s behind' "$program" run energy.sql -c in=in -c out=out -c spark.sql.session.timeZone=UTC --available-now --story
+says 0 '^$' "$program" run energy.sql -c in=in -c out=out --available-now
+says 0 'committed +micro-batch 8~.*watermark +2026-03-01T10:39:31\.000Z' "$program" checkpoint out/checkpoint
+
+# Output that cannot be written ends the job: nothing is read on for nobody.
+says 1 'cannot write to standard output: No space left' bash -c '"$FLOODMARK" run energy.sql -c in=in -c out=full --available-now >/dev/full'
+says 0 '^141~$' bash -c '"$FLOODMARK" run energy.sql -c in=in -c out=gone | :; echo "${PIPESTATUS[0]}"'
+
+echo "$passed passed, $failed failed, 0 skipped"
+[ "$failed" -eq 0 ]
