@@ -123,6 +123,18 @@ static const fm_type *copy(fm_arena *arena, const fm_type *type, bool make_nulla
 const fm_type *fm_type_copy(fm_arena *arena, const fm_type *type) { return copy(arena, type, false); }
 const fm_type *fm_type_as_nullable(fm_arena *arena, const fm_type *type) { return copy(arena, type, true); }
 
+int fm_type_depth(const fm_type *t)
+{
+    int most = 0;
+
+    if (!fm_type_is_nested(t)) return 0;
+    for (int32_t i = 0; i < t->n_fields; i++) {
+        int depth = fm_type_depth(t->fields[i].type);
+        if (depth > most) most = depth;
+    }
+    return most + 1;
+}
+
 bool fm_type_eq(const fm_type *a, const fm_type *b)
 {
     if (a == b) return true;

@@ -252,7 +252,10 @@ static fm_status resolve_call(fm_scope *s, const fm_expr *e, fm_expr **out, fm_e
     if (fm_aggregate_find(e->name)) return resolve_aggregate_call(s, e, args, out, err);
     FM_TRY(check_plain_call(e, err));
     if (fm_is_input_file_call(e)) return fm_resolve_input_file(s, e, out, err);
+    bool in_window = s->in_window;
+    s->in_window |= fm_is_window_call(e);
     FM_TRY(resolve_arg_list(s, e, args, err));
+    s->in_window = in_window;
     if (fm_is_window_call(e)) return fm_resolve_window_call(s, e, args, out, err);
     if (fm_str_eq_ci(e->name, FM_STR("window_time")) && e->n_args == 1) {
         return fm_resolve_window_time(s, e, args[0], out, err);
@@ -312,6 +315,15 @@ static fm_status resolve_by_kind(fm_scope *s, fm_expr *e, fm_expr **out, fm_erro
     }
 }
 
+/* Beyond this a value cannot be kept in state, or written down. */
+static fm_status check_type_depth(const fm_expr *e, fm_error *err)
+{
+    if (!e->type || fm_type_depth(e->type) <= 2 * FM_TYPE_DEPTH_MAX) return FM_OK;
+    return fm_fail_at(err, FM_LIMIT, "FLOODMARK_TYPE_DEPTH", e->pos.line, e->pos.column,
+                      "The type of the expression is nested more than %d deep. Flatten it, or keep inner parts as text (to_json).",
+                      2 * FM_TYPE_DEPTH_MAX);
+}
+
 fm_status fm_resolve_types(fm_scope *s, fm_expr *e, fm_expr **out, fm_error *err)
 {
     *out = e;
@@ -322,7 +334,7 @@ fm_status fm_resolve_types(fm_scope *s, fm_expr *e, fm_expr **out, fm_error *err
     }
     fm_status st = resolve_by_kind(s, e, out, err);
     s->depth--;
-    return st;
+    return st == FM_OK ? check_type_depth(*out, err) : st;
 }
 
 fm_status fm_resolve_expr(fm_scope *s, fm_expr *e, fm_expr **out, fm_error *err)

@@ -78,6 +78,7 @@ typedef struct fm_scope {
     fm_below *below;              /* NULL: none of that may stand here */
     bool aggregates;              /* aggregate functions may stand here */
     bool in_aggregate;
+    bool in_window;          /* within an argument of window(): what is there is computed below, whichever way */
     bool generators;              /* a generator may be the whole expression */
     bool used_alias;              /* set when a name became a lateral alias */
     const fm_plan *child;         /* what the columns come from; NULL: nothing, or many things */

@@ -309,7 +309,7 @@ fm_status fm_resolve_window_time(fm_scope *s, const fm_expr *call, fm_expr *arg,
 
     arg = fm_expr_unalias(arg);
     if (arg->kind != FM_EXPR_ATTRIBUTE || !arg->type->is_window) return fail_no_window(s, call, arg, err);
-    if (s->aggregates && !s->in_aggregate && call->kind == FM_EXPR_UNRESOLVED_CALL &&
+    if (s->aggregates && !s->in_aggregate && !s->in_window && call->kind == FM_EXPR_UNRESOLVED_CALL &&
         fm_str_eq_ci(call->name, FM_STR("window_time")))
         return fm_fail_at(err, FM_INVALID, "MISSING_AGGREGATION", call->pos.line, call->pos.column,
                           "window_time(%.*s) is computed below the aggregation, where it is neither a group nor in an "
