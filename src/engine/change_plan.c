@@ -18,6 +18,7 @@ typedef struct maker {
     const fm_plan *statement;
     fm_status st;
     bool failed;           /* out of memory, unless st says other */
+    bool may_lack;         /* fields of structs may be missing */
 } maker;
 
 /* ---- Nodes ------------------------------------------------------------------------------------------------------------------ */
@@ -273,11 +274,44 @@ static fm_expr *make_struct(maker *m, const fm_type *type, fm_expr *const *value
     return m->failed ? NULL : fm_expr_call(m->arena, FM_STR("named_struct"), args, 2 * type->n_fields, m->pos);
 }
 
-/* A value of type `from` as one of `to`: parts of structs by name; what is missing comes from `base`, or is null. */
+/* Whether a cast, which goes by position, means the same as one by the names of the fields. */
+static bool same_fields(const fm_type *from, const fm_type *to)
+{
+    if (!fm_type_is_nested(from) || from->id != to->id) return true; /* the cast will say what it thinks */
+    if (from->n_fields != to->n_fields) return false;
+    for (int32_t i = 0; i < from->n_fields; i++) {
+        if (from->id == FM_TYPE_STRUCT && !fm_str_eq_ci(from->fields[i].name, to->fields[i].name)) return false;
+        if (!same_fields(from->fields[i].type, to->fields[i].type)) return false;
+    }
+    return true;
+}
+
+static fm_expr *mismatch(maker *m, const fm_type *from, const fm_type *to)
+{
+    fm_strbuf a = {0}, b = {0};
+
+    fm_type_sql(from, &a);
+    fm_type_sql(to, &b);
+    m->failed = true;
+    if (m->st == FM_OK) {
+        m->st = fm_fail_at(m->err, FM_INVALID, "DELTA_UPDATE_SCHEMA_MISMATCH_EXPRESSION", m->pos.line, m->pos.column,
+                           "Cannot cast %s to %s. All nested columns must match.", a.ptr ? a.ptr : "", b.ptr ? b.ptr : "");
+    }
+    fm_strbuf_fini(&a);
+    fm_strbuf_fini(&b);
+    return NULL;
+}
+
+/* A value of type `from` as one of `to`: parts of structs by name. Fields must be the same; under schema evolution one that is missing
+ * comes from `base`, or is null. */
 static fm_expr *reshape(maker *m, fm_expr *e, const fm_type *from, const fm_type *to, fm_expr *base)
 {
     if (fm_type_eq(from, to)) return e;
-    if (from->id != FM_TYPE_STRUCT || to->id != FM_TYPE_STRUCT) return cast(m, e, to);
+    if (from->id != FM_TYPE_STRUCT || to->id != FM_TYPE_STRUCT) return same_fields(from, to) ? cast(m, e, to) : mismatch(m, from, to);
+    for (int32_t i = 0; i < from->n_fields; i++) {
+        if (fm_delta_schema_find(to, from->fields[i].name) < 0) return mismatch(m, from, to);
+    }
+    if (from->n_fields < to->n_fields && !m->may_lack) return mismatch(m, from, to);
     fm_expr **values = fm_arena_array(m->arena, fm_expr *, to->n_fields), *when[4];
     if (!values) {
         m->failed = true;
@@ -302,14 +336,30 @@ static fm_expr *reshape(maker *m, fm_expr *e, const fm_type *from, const fm_type
     return node(m, FM_EXPR_CASE, when, 3);
 }
 
-/* The column as an UPDATE finds it. */
+/* The column as an UPDATE finds it; fields that the table only gets now are null. */
 static fm_expr *old_value(maker *m, int32_t column)
 {
     const fm_field *f = &m->q->want->type->fields[column];
     int32_t c = fm_delta_schema_find(m->q->have->type, f->name);
+    bool lacks = m->may_lack;
 
     if (c < 0) return fm_expr_literal_null(m->arena, f->type);
-    return reshape(m, name_of(m, m->target, f->name), m->q->have->type->fields[c].type, f->type, NULL);
+    m->may_lack = true;
+    fm_expr *e = reshape(m, name_of(m, m->target, f->name), m->q->have->type->fields[c].type, f->type, NULL);
+    m->may_lack = lacks;
+    return e;
+}
+
+/* A value that SET gives to a column with parts: by the names of its fields, once it is known what it has. */
+static fm_expr *stored(maker *m, fm_expr *e, const fm_type *to)
+{
+    fm_plan *below = fm_type_is_nested(to) && !m->failed ? input(m) : NULL, *analyzed;
+    fm_expr *item = below ? alias(m, e, FM_STR("value")) : NULL;
+    fm_plan *project = item ? over(m, FM_PLAN_PROJECT, &below, 1, &item, 1) : NULL;
+
+    /* What cannot be resolved is said when the whole is analyzed. */
+    if (!project || fm_session_analyze(m->q->s, project, m->arena, &analyzed, NULL) != FM_OK || analyzed->n_output < 1) return cast(m, e, to);
+    return reshape(m, e, analyzed->output[0].type, to, NULL);
 }
 
 /* Whether the path of assignment i begins with that of `upto` parts of `path`; -1: no; else how many parts it has beyond. */
@@ -334,7 +384,7 @@ static fm_expr *assigned(maker *m, const fm_merge_clause *c, int32_t column, fm_
 
     for (int32_t i = 0; i < c->n; i++) {
         int32_t more = beyond(m, c, i, path, n);
-        if (more == 0) return is_default(c->values[i]) && n == 1 ? cast(m, default_of(m, column), type) : cast(m, of_clause(m, c, c->values[i]), type);
+        if (more == 0) return is_default(c->values[i]) && n == 1 ? cast(m, default_of(m, column), type) : stored(m, of_clause(m, c, c->values[i]), type);
         deeper |= more > 0;
     }
     if (!deeper || n == PATH_MAX_PARTS) return base;
@@ -450,7 +500,8 @@ fm_status fm_change_plan(const fm_change_query *q, fm_arena *arena, fm_plan **ou
 {
     const fm_plan *statement = q->statement;
     int32_t n = q->want->type->n_fields, at = 0;
-    maker m = {.arena = arena, .err = err, .pos = statement->pos, .target = fm_change_name_of(statement->children[0]), .q = q, .statement = statement};
+    maker m = {.arena = arena, .err = err, .pos = statement->pos, .target = fm_change_name_of(statement->children[0]), .q = q, .statement = statement,
+               .may_lack = q->evolve};
     fm_expr **list = fm_arena_array(arena, fm_expr *, 2 * (size_t)n + FM_CHANGE_COLUMNS), **conditions = fm_arena_array(arena, fm_expr *, statement->n_clauses);
 
     if (!list || !conditions) return fm_no_memory(arena, err);

@@ -16,12 +16,14 @@
 #ifndef FM_ENGINE_CHANGE_PLAN_H
 #define FM_ENGINE_CHANGE_PLAN_H
 
+#include "engine/session.h"
 #include "plan/plan.h"
 #include "table/delta/delta_schema.h"
 
 enum { FM_CHANGE_ACTION, FM_CHANGE_CLAUSE, FM_CHANGE_FILE, FM_CHANGE_ROW, FM_CHANGE_COLUMNS };
 
 typedef struct fm_change_query {
+    fm_session *s;
     const fm_plan *statement;
     fm_str target;               /* what the table is read as */
     const fm_delta_schema *have; /* of the table as it is read */
@@ -32,7 +34,7 @@ typedef struct fm_change_query {
 } fm_change_query;
 
 /* *out: unresolved. *n_new: columns that come. errors  UNRESOLVED_COLUMN, DELTA_CONFLICT_SET_COLUMN,
- * DELTA_MERGE_UNRESOLVED_EXPRESSION, of defaults that cannot be read */
+ * DELTA_MERGE_UNRESOLVED_EXPRESSION, DELTA_UPDATE_SCHEMA_MISMATCH_EXPRESSION, of defaults that cannot be read */
 fm_status fm_change_plan(const fm_change_query *query, fm_arena *arena, fm_plan **out, int32_t *n_new, fm_error *err);
 
 /* What a relation is called: its alias, or the last part of its name. */

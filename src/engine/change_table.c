@@ -241,7 +241,7 @@ static fm_status run(statement *s, fm_error *err)
     FM_TRY(plan_schema(s, &plan, err));
     FM_TRY(fm_change_declare_target(&s->c, err));
     s->want_old = fm_delta_property(plan.written, "delta.enableChangeDataFeed", false);
-    fm_change_query q = {.statement = s->p, .target = FM_STR(FM_CHANGE_TARGET), .have = s->c.snapshot->schema, .want = plan.schema, .source = s->source,
+    fm_change_query q = {.s = s->c.s, .statement = s->p, .target = FM_STR(FM_CHANGE_TARGET), .have = s->c.snapshot->schema, .want = plan.schema, .source = s->source,
                          .evolve = s->evolve, .want_old = s->want_old};
     FM_TRY(fm_change_plan(&q, s->c.arena, &s->query, &s->n_new, err));
     FM_TRY(fm_session_query_into(s->c.s, s->query, s->c.arena, &to, err));

@@ -127,7 +127,7 @@ static fm_status remove_old(loading *l, fm_error *err)
     statement->n_clauses = 1;
     l->want_old = l->c->changes != NULL;
     FM_TRY(fm_change_declare_target(l->c, err));
-    fm_change_query q = {.statement = statement, .target = FM_STR(FM_CHANGE_TARGET), .have = l->c->snapshot->schema, .want = l->c->plan.schema, .want_old = l->want_old};
+    fm_change_query q = {.s = l->c->s, .statement = statement, .target = FM_STR(FM_CHANGE_TARGET), .have = l->c->snapshot->schema, .want = l->c->plan.schema, .want_old = l->want_old};
     FM_TRY(fm_change_plan(&q, arena, &query, &none, err));
     return fm_session_query_into(l->c->s, query, arena, &to, err);
 }

@@ -91,6 +91,18 @@ def case_merge_evolves(world):
     assert rows(world, "t") == [{"d": 1, "extra": "e", "id": 1, "s": {"x": 5, "y": "n"}}, {"d": 2, "id": 2}, {"d": 9, "extra": "f", "id": 3, "s": {"x": 7, "y": "m"}}], rows(world, "t")
 
 
+def case_structs_by_name(world):
+    create = ["CREATE OR REPLACE TABLE t (id INT, s STRUCT<x: STRING, y: STRING>, l ARRAY<STRUCT<x: INT, y: INT>>) USING delta", "INSERT INTO t VALUES (1, named_struct('x', 'a', 'y', 'b'), array())"]
+    script(world, *create, "UPDATE t SET s = named_struct('y', 'yy', 'x', 'xx')")
+    assert rows(world, "t") == [{"id": 1, "l": [], "s": {"x": "xx", "y": "yy"}}], rows(world, "t")
+    script(world, *create, "MERGE INTO t USING (SELECT 1 AS id, named_struct('y', 'm', 'x', 'n') AS s) q ON t.id = q.id WHEN MATCHED THEN UPDATE SET s = q.s, s.x = q.s.y", ok=False)
+    script(world, *create, "MERGE INTO t USING (SELECT 1 AS id, named_struct('y', 'm', 'x', 'n') AS s) q ON t.id = q.id WHEN MATCHED THEN UPDATE SET s = q.s")
+    assert rows(world, "t") == [{"id": 1, "l": [], "s": {"x": "n", "y": "m"}}], rows(world, "t")
+    for text in ("UPDATE t SET s = named_struct('x', 'only')", "UPDATE t SET s = named_struct('x', 'a', 'y', 'b', 'z', 'c')", "UPDATE t SET l = array(named_struct('y', 1, 'x', 2))"):
+        done = script(world, *create, text, ok=False)
+        assert "[DELTA_UPDATE_SCHEMA_MISMATCH_EXPRESSION]" in done.stderr, (text, done.stderr)
+
+
 def case_change_files(world):
     import pyarrow.parquet
     for vectors in ("false", "true"):
