@@ -16,7 +16,7 @@ says() {
     local code=$1 pattern=$2 status=0
     shift 2
     timeout 60 "$@" >said 2>&1 </dev/null || status=$?
-    if [ "$status" -eq "$code" ] && tr '\n' '~' <said | grep -qE -- "$pattern"; then
+    if [ "$status" -eq "$code" ] && grep -qE -- "$pattern" <<<"$(tr '\n' '~' <said)"; then
         passed=$((passed + 1))
     else
         failed=$((failed + 1))
