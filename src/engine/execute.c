@@ -66,6 +66,11 @@ static fm_status create_table(fm_session *s, const fm_plan *p, fm_result *r, fm_
     if (fm_str_eq(def.format, FM_STR("delta"))) return fm_session_create_delta(s, p, r, err);
     FM_TRY(single_name(p, &def.name, err));
     if (p->if_not_exists && fm_session_find(s, def.name)) return FM_OK;
+    if (!type && def.format.len == 0) {
+        return fm_fail_at(err, FM_INVALID, "DATA_SOURCE_NOT_FOUND", p->pos.line, p->pos.column,
+                          "Say what table %.*s is made of: USING delta (kept in the warehouse folder), or USING json, csv, parquet, kafka, ... OPTIONS (...).",
+                          FM_STR_ARG(def.name));
+    }
     if (!type) {
         const char *names[64];
         char hint[FM_DID_YOU_MEAN_SIZE];

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "engine/tables.h"
+#include "expr/generator.h"
 #include "engine/settings.h"
 
 /* Rows of text under construction. */
@@ -105,6 +106,30 @@ static fm_status show_relations(fm_session *s, const fm_plan *p, bool views, fm_
     return give(&r, result, names, 4, err);
 }
 
+/* Functions that the analyzer knows without a table. */
+typedef struct special_function {
+    const char *name, *kind, *usage, *doc;
+} special_function;
+
+static const special_function special_functions[] = {
+    {"window", "grouping", "window(time, duration[, slide[, start]])", "Groups by windows of time: a struct of start and end."},
+    {"read_files", "table", "read_files(path[, format => 'json'][, schema => 'a INT'][, option => value ...])", "Reads files; under STREAM, as they come."},
+    {"read_kafka", "table", "read_kafka(bootstrapServers => 'host:9092', subscribe => 'topic'[, option => value ...])",
+     "Reads topics of Kafka; under STREAM, as messages come."},
+    {"table_changes", "table", "table_changes('table', start[, end])", "Reads the change data feed of a Delta table."},
+    {"table_changes_by_path", "table", "table_changes_by_path('folder', start[, end])", "Reads the change data feed of a Delta table in a folder."},
+    {"range", "table", "range([start, ]end[, step])", "Gives a row for each number."},
+};
+
+static void add_function(rows *r, const fm_plan *p, const char *name, const char *kind, const char *usage, const char *doc)
+{
+    if (!like(p->name, fm_str_c(name))) return;
+    add_cell_c(r, name);
+    add_cell_c(r, kind);
+    add_cell_c(r, usage ? usage : "");
+    add_cell_c(r, doc ? doc : "");
+}
+
 static fm_status show_functions(const fm_plan *p, fm_result *result, fm_error *err)
 {
     static const char *const names[] = {"function", "kind", "usage", "description"};
@@ -112,20 +137,16 @@ static fm_status show_functions(const fm_plan *p, fm_result *result, fm_error *e
     int n;
 
     const fm_function *const *functions = fm_functions(&n);
-    for (int i = 0; i < n; i++) {
-        if (!like(p->name, fm_str_c(functions[i]->name))) continue;
-        add_cell_c(&r, functions[i]->name);
-        add_cell_c(&r, "scalar");
-        add_cell_c(&r, functions[i]->usage ? functions[i]->usage : "");
-        add_cell_c(&r, functions[i]->doc ? functions[i]->doc : "");
-    }
+    for (int i = 0; i < n; i++) add_function(&r, p, functions[i]->name, "scalar", functions[i]->usage, functions[i]->doc);
+    for (const fm_function *const *f = fm_json_function_table; *f; f++) add_function(&r, p, (*f)->name, "scalar", (*f)->usage, (*f)->doc);
     const fm_aggregate *const *aggregates = fm_aggregates(&n);
-    for (int i = 0; i < n; i++) {
-        if (!like(p->name, fm_str_c(aggregates[i]->name))) continue;
-        add_cell_c(&r, aggregates[i]->name);
-        add_cell_c(&r, "aggregate");
-        add_cell_c(&r, aggregates[i]->usage ? aggregates[i]->usage : "");
-        add_cell_c(&r, aggregates[i]->doc ? aggregates[i]->doc : "");
+    for (int i = 0; i < n; i++) add_function(&r, p, aggregates[i]->name, "aggregate", aggregates[i]->usage, aggregates[i]->doc);
+    const fm_generator *const *generators = fm_generators(&n);
+    for (int i = 0; i < n; i++) add_function(&r, p, generators[i]->name, "generator", generators[i]->usage, generators[i]->doc);
+    for (const fm_generator *const *g = fm_json_generator_table; *g; g++) add_function(&r, p, (*g)->name, "generator", (*g)->usage, (*g)->doc);
+    for (size_t i = 0; i < sizeof special_functions / sizeof special_functions[0]; i++) {
+        const special_function *f = &special_functions[i];
+        add_function(&r, p, f->name, f->kind, f->usage, f->doc);
     }
     return give(&r, result, names, 4, err);
 }
@@ -134,17 +155,25 @@ static fm_status describe_function(const fm_plan *p, fm_result *result, fm_error
 {
     static const char *const names[] = {"function_desc"};
     rows r = {.arena = result->arena};
+    bool outer;
+    special_function found = {0};
     const fm_function *f = fm_function_find(p->name);
     const fm_aggregate *a = f ? NULL : fm_aggregate_find(p->name);
+    const fm_generator *g = f || a ? NULL : fm_generator_find(p->name, &outer);
 
-    if (!f && !a) {
+    for (size_t i = 0; i < sizeof special_functions / sizeof special_functions[0]; i++) {
+        if (fm_str_eq_ci(p->name, fm_str_c(special_functions[i].name))) found = special_functions[i];
+    }
+    if (f) found = (special_function){f->name, NULL, f->usage, f->doc};
+    if (a) found = (special_function){a->name, NULL, a->usage, a->doc};
+    if (g && !found.name) found = (special_function){g->name, NULL, g->usage, g->doc};
+    if (!found.name) {
         return fm_fail_at(err, FM_INVALID, "UNRESOLVED_ROUTINE", p->pos.line, p->pos.column,
                           "Cannot resolve routine `%.*s`. SHOW FUNCTIONS lists what there is.", FM_STR_ARG(p->name));
     }
-    const char *usage = f ? f->usage : a->usage, *doc = f ? f->doc : a->doc;
-    add_cell(&r, fm_arena_printf(r.arena, "Function: %s", f ? f->name : a->name));
-    add_cell(&r, fm_arena_printf(r.arena, "Usage: %s", usage ? usage : ""));
-    add_cell_c(&r, doc ? doc : "");
+    add_cell(&r, fm_arena_printf(r.arena, "Function: %s", found.name));
+    add_cell(&r, fm_arena_printf(r.arena, "Usage: %s", found.usage ? found.usage : ""));
+    add_cell_c(&r, found.doc ? found.doc : "");
     return give(&r, result, names, 1, err);
 }
 

@@ -90,7 +90,8 @@ static void tell_late(const fm_progress *p, const fm_zone *zone, fm_strbuf *out)
         fm_strbuf_add_char(out, '\n');
     }
     int64_t untold = p->late_rows - p->n_late_texts;
-    if (untold > 0) fm_strbuf_printf(out, "  LATE            %" PRId64 " %srow%s\n", untold, p->n_late_texts ? "more " : "", untold == 1 ? "" : "s");
+    if (untold > 0) fm_strbuf_printf(out, "  LATE            %" PRId64 " %srow%s%s\n", untold, p->n_late_texts ? "more " : "", untold == 1 ? "" : "s",
+                                    p->n_late_texts ? "" : " (the hint LATE_ROWS keeps and names them)");
 }
 
 void fm_story_tell(fm_story *story, const fm_progress *p, const fm_zone *zone, fm_strbuf *out)

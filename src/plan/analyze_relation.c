@@ -22,8 +22,9 @@ static fm_status fail_no_table(fm_analyzer *an, const fm_plan *p, fm_error *err)
     add_name(&name, p->name_parts, p->n_name_parts);
     fm_status st = fm_fail_at(err, FM_INVALID, "TABLE_OR_VIEW_NOT_FOUND", p->pos.line, p->pos.column,
                               "The table or view %s cannot be found. Verify the spelling and correctness of the schema "
-                              "and catalog.%s%s%s",
-                              name.ptr ? name.ptr : "", nearest ? " Did you mean `" : "", nearest ? nearest : "",
+                              "and catalog.%s%s%s%s",
+                              name.ptr ? name.ptr : "", nearest ? "" : " SHOW TABLES lists what there is; a folder is read as json.`path`, delta.`path`, ...",
+                              nearest ? " Did you mean `" : "", nearest ? nearest : "",
                               nearest ? "`?" : "");
     fm_strbuf_fini(&name);
     return st;

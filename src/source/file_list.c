@@ -197,7 +197,7 @@ static fm_status add_root(lister *s, fm_str path, fm_error *err)
 
     if (st == FM_NOT_FOUND && !s->l->is_glob)
         return fm_fail(err, FM_NOT_FOUND, "PATH_NOT_FOUND",
-                       "Path does not exist: file:%.*s. Make the folder, or correct option path.",
+                       "Path does not exist: file:%.*s. Make the folder, or correct the path.",
                        FM_STR_ARG(path));
     if (st == FM_NOT_FOUND) return FM_OK;
     if (st != FM_OK) return st;

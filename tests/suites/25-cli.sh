@@ -64,6 +64,10 @@ says 0 'micro-batch 6~.*LATE +\{boiler, 2026-03-01 10:12:11, 7\.5\} is 12 min 38
 says 0 '^$' "$program" run energy.sql -c in=in -c out=out --available-now
 says 0 'committed +micro-batch 8~.*watermark +2026-03-01T10:39:31\.000Z' "$program" checkpoint out/checkpoint
 
+says 0 "to_json.*~.*explode|explode.*to_json|explode" "$program" sql "SHOW FUNCTIONS LIKE 'explode|to_json'"
+says 0 "window\\(time, duration" "$program" sql "DESCRIBE FUNCTION window"
+says 1 "Say what table t is made of: USING delta" "$program" sql "CREATE TABLE t (a INT)"
+
 # Output that cannot be written ends the job: nothing is read on for nobody.
 says 1 'cannot write to standard output: No space left' bash -c '"$FLOODMARK" run energy.sql -c in=in -c out=full --available-now >/dev/full'
 says 0 '^141~$' bash -c '"$FLOODMARK" run energy.sql -c in=in -c out=gone | :; echo "${PIPESTATUS[0]}"'
