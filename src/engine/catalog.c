@@ -19,7 +19,10 @@ static fm_status direct_files(fm_session *s, const fm_str *parts, fm_arena *aren
     const fm_source_type *type = fm_source_lookup(&s->source_env, def->format);
     fm_assert(type); /* every format is read by a source */
     /* A Delta table's hangs on the version, which the query may name: it is looked up later. */
-    if (!fm_str_eq_ci(parts[0], FM_STR("delta"))) FM_TRY(type->schema(&s->source_env, def, false, arena, &def->schema, err));
+    if (!fm_str_eq_ci(parts[0], FM_STR("delta"))) {
+        fm_status st = type->schema(&s->source_env, def, false, arena, &def->schema, err);
+        if (st != FM_OK) return st == FM_NOT_FOUND ? FM_INVALID : st; /* the path is missing, and said so: no table of that name is looked for */
+    }
     *table = def;
     return FM_OK;
 }
@@ -115,11 +118,30 @@ static fm_status argument_text(const fm_expr *e, fm_str function, fm_arena *aren
     return ok ? FM_OK : fm_no_memory(arena, err);
 }
 
+/* The format of files that read_files() was not told: by the end of their path, compressed or not; json when that tells nothing. */
+static fm_str format_of_path(fm_str path)
+{
+    static const char *const packed[] = {".gz", ".zst", ".bz2", ".deflate", ".snappy", ".lz4"};
+    static const struct {
+        const char *end, *format;
+    } known[] = {{".csv", "csv"}, {".parquet", "parquet"}, {".txt", "text"}};
+
+    for (size_t i = 0; i < sizeof packed / sizeof packed[0]; i++) {
+        if (!fm_str_ends(path, fm_str_c(packed[i]))) continue;
+        path.len -= strlen(packed[i]);
+        break;
+    }
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (fm_str_ends(path, fm_str_c(known[i].end))) return fm_str_c(known[i].format);
+    }
+    return FM_STR("json");
+}
+
 /* read_files(path, format => ..., schema => ..., option => value ...). */
 static fm_status read_files(fm_session *s, const fm_plan *call, bool streaming, fm_arena *arena, fm_table_def *def,
                             fm_error *err)
 {
-    def->format = FM_STR("json");
+    def->format = FM_STR("");
     for (int32_t i = 0; i < call->n_exprs; i++) {
         const fm_expr *arg = call->exprs[i];
         fm_str key = FM_STR("path"), value;
@@ -143,6 +165,7 @@ static fm_status read_files(fm_session *s, const fm_plan *call, bool streaming, 
         return fm_fail_at(err, FM_INVALID, "FLOODMARK_TABLE_FUNCTION_ARGUMENT", call->pos.line, call->pos.column,
                           "read_files() needs a path: read_files('in/', format => 'json', schema => 'k STRING').");
     }
+    if (def->format.len == 0) def->format = format_of_path(fm_options_get(&def->options, "path", FM_STR("")));
     const fm_source_type *type = fm_format_find(def->format) ? fm_source_lookup(&s->source_env, def->format) : NULL;
     if (!type) {
         return fm_fail_at(err, FM_INVALID, "DATA_SOURCE_NOT_FOUND", call->pos.line, call->pos.column,

@@ -54,6 +54,8 @@ static fm_status choose_checkpoint(fm_session *s, const fm_start *start, const f
         named = (fm_str){named.ptr + cut, named.len - cut};
     }
     fm_uuid(uuid);
+    while (named.len > 1 && named.ptr[named.len - 1] == '/') named.len--;
+    while (parent.len > 1 && parent.ptr[parent.len - 1] == '/') parent.len--;
     if (named.len) {
         dir = fm_arena_str(arena, named);
     } else if (parent.len) {

@@ -113,7 +113,7 @@ typedef struct special_function {
 
 static const special_function special_functions[] = {
     {"window", "grouping", "window(time, duration[, slide[, start]])", "Groups by windows of time: a struct of start and end."},
-    {"read_files", "table", "read_files(path[, format => 'json'][, schema => 'a INT'][, option => value ...])", "Reads files; under STREAM, as they come."},
+    {"read_files", "table", "read_files(path[, format => 'csv'][, schema => 'a INT'][, option => value ...])", "Reads files; under STREAM, as they come."},
     {"read_kafka", "table", "read_kafka(bootstrapServers => 'host:9092', subscribe => 'topic'[, option => value ...])",
      "Reads topics of Kafka; under STREAM, as messages come."},
     {"table_changes", "table", "table_changes('table', start[, end])", "Reads the change data feed of a Delta table."},

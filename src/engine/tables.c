@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "column/builder.h"
+#include "format/format.h"
 
 /* ---- The warehouse ---------------------------------------------------------------------------------------------------- */
 
@@ -85,6 +86,11 @@ fm_status fm_delta_table_of(fm_session *s, const fm_str *parts, int32_t n, fm_po
     }
     fm_status st = n <= 2 ? fm_warehouse_find(s, name, out, err) : FM_NOT_FOUND;
     if (st != FM_NOT_FOUND) return st;
+    if (n == 2 && fm_format_find(parts[0])) {
+        return fm_fail_at(err, FM_INVALID, "DELTA_TABLE_ONLY_OPERATION", pos.line, pos.column,
+                          "%.*s.`%.*s` is no Delta table. To write files, declare a table over the folder: CREATE TABLE t (...) USING %.*s LOCATION '%.*s', then INSERT INTO t.",
+                          FM_STR_ARG(parts[0]), FM_STR_ARG(name), FM_STR_ARG(parts[0]), FM_STR_ARG(name));
+    }
     return fm_fail_at(err, FM_INVALID, "TABLE_OR_VIEW_NOT_FOUND", pos.line, pos.column,
                       "The table or view `%.*s` cannot be found. Verify the spelling, or name a folder: delta.`path`.", FM_STR_ARG(name));
 }

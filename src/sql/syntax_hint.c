@@ -194,6 +194,10 @@ static void add_hint(const fm_misread *m, int32_t at, fm_strbuf *out)
     }
     push(m, m->text, m->tokens, at, -1, &run);
     if (run) add_expected(run, out);
+    static const int begins[] = {FM_TK_CREATE, FM_TK_DROP, FM_TK_SHOW, FM_TK_DESCRIBE, FM_TK_EXPLAIN};
+    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++) {
+        if (token->kind == begins[i] && at > 0 && !open) fm_strbuf_add_c(out, " Is a ';' missing in front of it?");
+    }
     bool unclosed = run && open && fm_grammar_takes(run, FM_TK_RPAREN);
     if (unclosed) fm_strbuf_printf(out, " The '(' in line %d, column %d is open.", open->pos.line, open->pos.column);
     fm_grammar_run_free(run);

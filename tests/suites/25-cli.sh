@@ -68,6 +68,12 @@ says 0 "to_json.*~.*explode|explode.*to_json|explode" "$program" sql "SHOW FUNCT
 says 0 "window\\(time, duration" "$program" sql "DESCRIBE FUNCTION window"
 says 1 "Say what table t is made of: USING delta" "$program" sql "CREATE TABLE t (a INT)"
 
+printf 'a,b\n1,x\n' >t.csv
+says 0 '^\{"a":"1","b":"x"\}~$' "$program" sql "SELECT * FROM read_files('t.csv', header => 'true')" --format json
+says 1 'PATH_NOT_FOUND. Path does not exist: file:.*/nope' "$program" sql 'SELECT * FROM json.`nope`'
+says 1 'CREATE TABLE t \(\.\.\.\) USING json LOCATION .in.' "$program" sql 'INSERT INTO json.`in` VALUES (1)'
+says 1 "Is a ';' missing in front of it" "$program" sql "CREATE TABLE t (a INT) USING json CREATE VIEW v AS SELECT 1"
+
 # Output that cannot be written ends the job: nothing is read on for nobody.
 says 1 'cannot write to standard output: No space left' bash -c '"$FLOODMARK" run energy.sql -c in=in -c out=full --available-now >/dev/full'
 says 0 '^141~$' bash -c '"$FLOODMARK" run energy.sql -c in=in -c out=gone | :; echo "${PIPESTATUS[0]}"'
