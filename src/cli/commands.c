@@ -95,6 +95,7 @@ static void catch_signals(void)
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a file that may grow no more (ulimit -f) is an error of the write, which names it */
 }
 
 /* Rows that nobody can see are lost, so the job ends when its output cannot be written: a full disk, 'floodmark run ... | head'. */

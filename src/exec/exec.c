@@ -359,6 +359,8 @@ static fm_status run_into_sink(fm_exec *exec, const fm_op_batch *mb, const fm_ex
     if (st == FM_OK) st = save_state(exec, mb, err);
     if (st == FM_OK) {
         st = commit_both(exec, mb, result, &rows, err);
+        if (st == FM_OK && type->prints && exec->env.cancelled && fm_wake_is_raised(exec->env.cancelled))
+            st = fm_fail(err, FM_CANCELLED, "FLOODMARK_CANCELLED", "The batch was given up while it was printed.");
     } else if (!result->sink_skipped) {
         close_writers(exec, NULL);
         type->abort(exec->sink, batch_id);

@@ -154,7 +154,7 @@ static void console_close(fm_sink *sink)
 }
 
 const fm_sink_type fm_sink_console = {
-    .name = "console", .options = console_options, .modes = FM_SINK_MODES_ALL, .counts_rows = true,
+    .name = "console", .options = console_options, .modes = FM_SINK_MODES_ALL, .prints = true, .counts_rows = true,
     .open = console_open, .begin = console_begin, .writer_open = console_writer_open, .write = console_write,
     .writer_close = console_writer_close, .commit = console_commit, .abort = console_abort,
     .description = console_description, .close = console_close,

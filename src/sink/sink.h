@@ -64,6 +64,7 @@ typedef struct fm_sink_type {
     const char *const *options;
     uint8_t modes;                   /* bits 1 << fm_output_mode it takes; others: UNSUPPORTED_DATASOURCE */
     bool needs_checkpoint;           /* no temporary checkpoint: the user must name one */
+    bool prints;                     /* its reader may be gone: a batch that is given up while it is printed counts as not printed */
     bool counts_rows;                /* numOutputRows is reported; else -1, as Spark's V1 sinks */
     fm_status (*open)(const fm_sink_env *env, const fm_sink_spec *spec, fm_arena *arena, fm_sink **out,
                       fm_error *err);
