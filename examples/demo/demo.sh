@@ -20,6 +20,8 @@ watermark passes its end it is closed, its sums are printed, once, and what come
 EOF
 "$program" run energy.sql -c in=in -c "out=$out" -c spark.sql.session.timeZone=UTC --available-now --story
 cat <<'EOF'
+The late row was kept by the hint LATE_ROWS; BAD_ROWS('json', 'bad/') beside it would keep the broken line, with the reason, file and line.
+
 That is all there is to a watermark. The windows that are still open wait for events that move it on: run the job without
 --available-now and it goes on as files arrive, from where its checkpoint says. 'floodmark --help' says more.
 EOF
