@@ -4,6 +4,7 @@ import sys
 import time
 import traceback
 
+import hostile_cases
 import sink_cases
 import source_cases
 from kafka_cases import Kafka, Skip
@@ -11,7 +12,7 @@ from kafka_cases import Kafka, Skip
 
 def main():
     kafka = Kafka(sys.argv[1], sys.argv[2])
-    cases = source_cases.CASES + sink_cases.CASES
+    cases = source_cases.CASES + sink_cases.CASES + hostile_cases.CASES
     passed = failed = skipped = 0
     for case in cases:
         if sys.argv[3:] and case.__name__ not in sys.argv[3:]:
