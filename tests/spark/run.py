@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs every case of tests/spark/spark_*_cases.py on one Spark session: run.py BUILD FOLDER [--only PATTERN] [--broker FOLDER] [--many N] [--seed N].
+"""Runs every case of tests/spark/spark_*_cases.py on one Spark session: run.py BUILD FOLDER [--only PATTERN,...] [--broker FOLDER] [--many N] [--seed N].
 
 A case is a function case_*(world) that fails by an exception. BUILD has floodmark; --broker is the folder of a broker that runs (without it
 what needs Kafka is skipped); --many says how many random tables (tests/delta/property.py) Spark reads, too.
@@ -36,7 +36,7 @@ def main():
     for path in sorted(HERE.glob("spark_*_cases.py")):
         module = importlib.import_module(path.stem)
         for name, case in list(vars(module).items()):
-            if not name.startswith("case_") or not fnmatch.fnmatch(name, "case_" + args.only):
+            if not name.startswith("case_") or not any(fnmatch.fnmatch(name, "case_" + p) for p in args.only.split(",")):
                 continue
             start = time.time()
             world = SparkWorld(args, spark, os.path.join(args.folder, path.stem, name))
