@@ -164,6 +164,9 @@ static void two_operators(void **state) { stop_everywhere(&sim_job_two_operators
 static void complete_mode(void **state) { stop_everywhere(&sim_job_complete, 60); }
 static void update_mode(void **state) { stop_everywhere(&sim_job_update, 60); }
 
+static void delta(void **state) { stop_everywhere(&sim_job_delta, 60); }
+static void delta_upsert(void **state) { stop_everywhere(&sim_job_delta_upsert, 60); }
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -172,6 +175,8 @@ int main(void)
         cmocka_unit_test(two_operators),
         cmocka_unit_test(complete_mode),
         cmocka_unit_test(update_mode),
+        cmocka_unit_test(delta),
+        cmocka_unit_test(delta_upsert),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -81,3 +81,29 @@ const sim_job sim_job_update = {
            " WATERMARK at DELAY OF INTERVAL 5 MINUTES GROUP BY window(at, '4 minutes', '1 minute'), k;",
     .look = "SELECT concat_ws('|', k, s, max(v)) FROM sums WHERE s >= TIMESTAMP '2026-03-01 10:08:00' GROUP BY k, s;",
 };
+
+const sim_job sim_job_delta = {
+    .name = "Delta, append",
+    .inputs = ten_minutes,
+    .sql = EVENTS
+           "CREATE TABLE IF NOT EXISTS delta.`/out/rows` (k STRING, s TIMESTAMP, v BIGINT) USING delta PARTITIONED BY (k)"
+           " TBLPROPERTIES ('delta.checkpointInterval' = '2');"
+           "CREATE STREAMING TABLE sums USING delta"
+           " OPTIONS (path '/out/rows', outputMode 'append', checkpointLocation '/out/checkpoint')"
+           " AS SELECT k, window.start AS s, sum(v) AS v FROM STREAM events"
+           " WATERMARK at DELAY OF INTERVAL 2 MINUTES GROUP BY window(at, '2 minutes'), k;",
+    .look = "SELECT concat_ws('|', k, s, v) FROM delta.`/out/rows`;",
+};
+
+const sim_job sim_job_delta_upsert = {
+    .name = "Delta, upsert",
+    .inputs = ten_minutes,
+    .sql = EVENTS
+           "CREATE TABLE IF NOT EXISTS delta.`/out/rows` (k STRING, s TIMESTAMP, v BIGINT, n BIGINT) USING delta"
+           " TBLPROPERTIES ('delta.checkpointInterval' = '3', 'delta.enableDeletionVectors' = 'true');"
+           "CREATE STREAMING TABLE sums USING delta"
+           " OPTIONS (path '/out/rows', outputMode 'update', checkpointLocation '/out/checkpoint')"
+           " AS SELECT k, window.start AS s, sum(v) AS v, count(*) AS n FROM STREAM events"
+           " WATERMARK at DELAY OF INTERVAL 5 MINUTES GROUP BY window(at, '4 minutes'), k;",
+    .look = "SELECT concat_ws('|', k, s, v, n) FROM delta.`/out/rows`;",
+};
