@@ -14,6 +14,7 @@
 
 enum {
     WAIT_MS = 50,      /* of one read, so that a stop is heard */
+    RENEW_MS = 10000,  /* librdkafka may sit on a partition after its broker was away; what has been silent so long is read anew */
     WAITING_MAX = 1024 /* feeds of an idle query: more partitions are asked about instead */
 };
 
@@ -344,11 +345,28 @@ static fm_status timed_out(const fm_kafka_source *s, const fm_kafka_range *left,
                    FM_STR_ARG(left->topic), left->partition, left->from, s->options.poll_timeout_ms, left->to);
 }
 
-/* Reads until the piece is through, or its feed has come upon a hole: FM_NOT_FOUND. */
-static fm_status read_feed(kafka_reader *r, taken *t, fm_kafka_range *left, const target *to, fm_wake *cancelled, fm_error *err)
+/* How long nothing has come of a piece, over all the feeds it was given. */
+typedef struct silence {
+    int64_t since_us; /* 0: rows are coming */
+    int64_t feed_us;  /* when the feed was given, or this one's silence began */
+    bool wants_new;   /* the feed has been silent for so long that another shall be tried */
+} silence;
+
+static fm_status count_silence(const fm_kafka_source *s, silence *q, const fm_kafka_range *left, fm_error *err)
+{
+    int64_t now_us = fm_clock_monotonic_us(s->env.clock);
+
+    if (q->since_us == 0) q->since_us = q->feed_us = now_us;
+    if ((now_us - q->since_us) / 1000 > s->options.poll_timeout_ms) return timed_out(s, left, err);
+    q->wants_new = (now_us - q->feed_us) / 1000 > RENEW_MS;
+    return FM_OK;
+}
+
+/* Reads until the piece is through, its feed has come upon a hole (FM_NOT_FOUND), or is silent: q->wants_new. */
+static fm_status read_feed(kafka_reader *r, taken *t, fm_kafka_range *left, const target *to, silence *q, fm_wake *cancelled, fm_error *err)
 {
     fm_kafka_source *s = r->source;
-    int64_t max = s->options.settings.rows_max, last_us = fm_clock_monotonic_us(s->env.clock);
+    int64_t max = s->options.settings.rows_max;
 
     if (max <= 0 || max > FM_KAFKA_RECORDS_MAX) max = FM_KAFKA_RECORDS_MAX;
     while (fm_kafka_feed_at(t->feed) < left->to) {
@@ -359,13 +377,9 @@ static fm_status read_feed(kafka_reader *r, taken *t, fm_kafka_range *left, cons
         left->from = fm_kafka_feed_at(t->feed);
         if (st == FM_OK && n) st = push_records(r, left, n, to, err);
         if (st != FM_OK) return st;
-        if (n) {
-            last_us = 0;
-            continue;
-        }
-        int64_t now_us = fm_clock_monotonic_us(s->env.clock);
-        if (last_us == 0) last_us = now_us;
-        if ((now_us - last_us) / 1000 > s->options.poll_timeout_ms) return timed_out(s, left, err);
+        if (n) q->since_us = 0;
+        else FM_TRY(count_silence(s, q, left, err));
+        if (q->wants_new) return FM_OK;
     }
     return FM_OK;
 }
@@ -377,17 +391,21 @@ fm_status fm_kafka_reader_read(fm_split_reader *reader, const fm_split *split,
     kafka_reader *r = (kafka_reader *)reader;
     fm_kafka_range left = *(const fm_kafka_range *)split->data;
     const target to = {push, ctx};
+    silence q = {0};
     taken t;
 
     while (left.from < left.to) {
         FM_TRY(take_feed(r->source, &left, &t, err));
-        fm_status st = read_feed(r, &t, &left, &to, cancelled, err);
-        if (st == FM_OK) {
+        q.wants_new = false;
+        q.feed_us = fm_clock_monotonic_us(r->source->env.clock);
+        fm_status st = read_feed(r, &t, &left, &to, &q, cancelled, err);
+        if (st == FM_OK && !q.wants_new) {
             put_back(r->source, &t);
             return FM_OK;
         }
         bool hole = st == FM_NOT_FOUND && err && fm_str_eq(fm_str_c(err->condition), FM_STR("OFFSET_OUT_OF_RANGE"));
         give_up(r->source, &t);
+        if (q.wants_new) continue;
         if (!hole) return st;
         FM_TRY(jump_hole(r->source, &left, err));
     }
