@@ -417,7 +417,8 @@ fm_status fm_session_insert(fm_session *s, const fm_plan *p, fm_result *r, fm_er
     fm_change c;
     statement st = {.p = p, .c = &c, .s = s, .in = {.operation = "WRITE", .pos = p->pos}};
     fm_status status = FM_CONFLICT;
-    const fm_relation *known = p->n_name_parts <= 2 ? fm_session_find(s, p->name) : NULL;
+    bool by_name = p->n_name_parts == 1 || (p->n_name_parts == 2 && fm_str_eq_ci(p->name_parts[0], FM_STR("default"))); /* no delta.`t` */
+    const fm_relation *known = by_name ? fm_session_find(s, p->name) : NULL;
 
     if (known && known->table && !fm_str_eq_ci(known->table->format, FM_STR("delta"))) return fm_session_insert_plain(s, p, known->table, r, err);
     FM_TRY(fm_delta_table_of(s, p->name_parts, p->n_name_parts, p->pos, &table, err));

@@ -75,7 +75,8 @@ static fm_status restore_files(fm_maintenance *m, const fm_delta_snapshot *old, 
     for (int32_t i = 0; i < old->n_entries; i++) total += old->entries[i].is_live ? old->entries[i].file.size : 0;
     /* The protocol stays: it never goes back, and what the old files need it has. */
     d.metadata = &old->metadata;
-    fm_strbuf_printf(&text, "{\"version\":%.*s,\"timestamp\":", number.len ? (int)number.len : 4, number.len ? number.ptr : "null");
+    if (number.len) fm_strbuf_printf(&text, "{\"version\":%" PRId64 ",\"timestamp\":", old->version);
+    else fm_strbuf_add_c(&text, "{\"version\":null,\"timestamp\":");
     if (time.len) fm_strbuf_add_json(&text, time);
     else fm_strbuf_add_c(&text, "null");
     fm_strbuf_add_char(&text, '}');
