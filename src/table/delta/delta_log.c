@@ -170,6 +170,14 @@ fm_status fm_delta_log_list(const fm_delta_log *log, fm_arena *arena, fm_delta_l
 
 /* ---- Lines ------------------------------------------------------------------------------------------------- */
 
+/* White space of JSON only: zeros, as a power cut leaves them, are damage. */
+static bool is_blank(fm_str line)
+{
+    for (size_t i = 0; i < line.len; i++)
+        if (line.ptr[i] != ' ' && line.ptr[i] != '\t' && line.ptr[i] != '\r') return false;
+    return true;
+}
+
 fm_status fm_delta_log_read(const fm_delta_log *log, fm_str name, fm_arena *arena, fm_delta_visit visit, void *ctx, fm_error *err)
 {
     fm_str path = fm_arena_printf(arena, "%s/%.*s", log->dir.ptr, FM_STR_ARG(name)), text;
@@ -183,8 +191,7 @@ fm_status fm_delta_log_read(const fm_delta_log *log, fm_str name, fm_arena *aren
         fm_str line = {text.ptr + at, end ? (size_t)(end - text.ptr) - at : text.len - at};
         at += line.len + 1;
         line_number++;
-        line = fm_str_trim(line);
-        if (line.len == 0) continue;
+        if (is_blank(line)) continue;
         fm_status st = fm_delta_action_parse(arena, line, &action, err);
         if (st == FM_OK) st = visit(ctx, &action, err);
         if (st != FM_OK) return fm_context(err, st, "reading '%s', line %" PRId64, path.ptr, line_number);
