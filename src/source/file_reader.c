@@ -179,16 +179,19 @@ static fm_status make_room(file_reader *r, size_t more, fm_error *err)
 }
 
 /* Reads on behind what is in the buffer: to a whole block, or doubling a record that is longer; a
- * piece up to its end and then in small steps. */
+ * piece up to its end and a little more, and from there as much again each time: its last record may be long, and is looked
+ * through for its end anew after each step. */
 static fm_status fill(file_reader *r, fm_error *err)
 {
     size_t size = r->len < FM_BLOCK_SIZE ? FM_BLOCK_SIZE - r->len : r->len, got;
     int64_t to = r->split->to, left = to - (r->offset + (int64_t)r->len);
 
+    if (to >= 0 && left > -TAIL_SIZE && left < (int64_t)size - TAIL_SIZE)
+        size = TAIL_SIZE + (left > 0 ? (size_t)left : 0);
+    else if (to >= 0 && left <= -TAIL_SIZE && -left < (int64_t)size)
+        size = (size_t)-left;
     if (r->len + size > FM_ROW_SIZE_MAX && r->len < FM_ROW_SIZE_MAX)
         size = FM_ROW_SIZE_MAX - r->len;
-    if (to >= 0 && left < (int64_t)size - TAIL_SIZE)
-        size = TAIL_SIZE + (left > 0 ? (size_t)left : 0);
     FM_TRY(make_room(r, size, err));
     FM_TRY(fm_byte_stream_read(r->stream, r->buf + r->len, size, &got, err));
     r->len += got;
@@ -214,6 +217,7 @@ static fm_status find_start(file_reader *r, fm_error *err)
             return FM_OK;
         }
         drop_front(r, r->len);
+        if (r->split->to >= 0 && r->offset > r->split->to) return FM_OK; /* within a record that goes beyond the piece */
     }
 }
 

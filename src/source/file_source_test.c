@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -339,6 +340,31 @@ static void test_fail_fast_line(void **state)
     fm_strbuf_fini(&text);
 }
 
+/* A record many pieces long is read in time that grows with its length, not with the square of it. */
+static void test_long_record(void **state)
+{
+    enum { LONG = 128 << 20 };
+    fixture *f = *state;
+    fm_strbuf text = {0};
+    fm_str none = {"", 0};
+    char *line = malloc(LONG);
+
+    assert_non_null(line);
+    memset(line, 'x', LONG);
+    memcpy(line, "{\"a\":1,\"k\":\"", 12);
+    memcpy(line + LONG - 11, "\"}\n{\"a\":2}", 11);
+    write_file(f, "in/a.json", (fm_str){line, LONG}, 1);
+    declare(f, "a INT", "in");
+    fm_source *source = open_source(f, NULL, false);
+    clock_t begun = clock();
+    assert_int_equal(read_range(f, source, none, none, &text), FM_OK);
+    assert_string_equal(text.ptr, "1 2 ");
+    assert_true((clock() - begun) / CLOCKS_PER_SEC < 10); /* it was a minute and more */
+    source->type->close(source);
+    fm_strbuf_fini(&text);
+    free(line);
+}
+
 /* Paths and schemas that would read nothing, or something else than meant, without a word. */
 static void test_refused(void **state)
 {
@@ -406,6 +432,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_pieces, setup, teardown),
         cmocka_unit_test_setup_teardown(test_missing, setup, teardown),
         cmocka_unit_test_setup_teardown(test_fail_fast_line, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_long_record, setup, teardown),
         cmocka_unit_test_setup_teardown(test_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(test_pipe_in_folder, setup, teardown),
     };
