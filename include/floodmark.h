@@ -9,7 +9,8 @@
  *
  * Functions that can fail return 0 (or a pointer) when they did well, and fill *err else. A session belongs to one thread
  * at a time; a query may be asked from any thread. Texts that come back are owned by the caller (floodmark_free) unless a
- * comment says otherwise. Rows come and go through the Arrow C data interface. */
+ * comment says otherwise. Sessions, jobs and texts that go in are not NULL unless a comment says so. Rows come and go through the
+ * Arrow C data interface. */
 #ifndef FLOODMARK_H
 #define FLOODMARK_H
 
@@ -172,10 +173,10 @@ void floodmark_job_free(floodmark_job *job);
 
 /* Streams of the job. */
 int floodmark_job_queries(const floodmark_job *job);
-/* Owned by the job. */
+/* Owned by the job. query: 0 to floodmark_job_queries() - 1; NULL for any other. */
 const char *floodmark_query_name(const floodmark_job *job, int query);
 const char *floodmark_query_id(const floodmark_job *job, int query);
-/* The last micro-batch's progress as JSON, pretty: two-space indent. NULL before the first. */
+/* The last micro-batch's progress as JSON, pretty: two-space indent. NULL before the first, and for a query that is none. */
 char *floodmark_query_progress(const floodmark_job *job, int query, int pretty);
 
 /* ---- Looking at checkpoints -------------------------------------------------------------------------------- */

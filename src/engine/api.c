@@ -413,12 +413,15 @@ void floodmark_job_free(floodmark_job *j)
 }
 
 int floodmark_job_queries(const floodmark_job *j) { return fm_job_queries(j->job); }
-const char *floodmark_query_name(const floodmark_job *j, int query) { return fm_job_query(j->job, query)->name.ptr; }
-const char *floodmark_query_id(const floodmark_job *j, int query) { return fm_query_id(fm_job_query(j->job, query)->query); }
+
+static bool has_query(const floodmark_job *j, int query) { return query >= 0 && query < fm_job_queries(j->job); }
+
+const char *floodmark_query_name(const floodmark_job *j, int query) { return has_query(j, query) ? fm_job_query(j->job, query)->name.ptr : NULL; }
+const char *floodmark_query_id(const floodmark_job *j, int query) { return has_query(j, query) ? fm_query_id(fm_job_query(j->job, query)->query) : NULL; }
 
 char *floodmark_query_progress(const floodmark_job *j, int query, int pretty)
 {
-    fm_progress_ref *ref = fm_query_last_progress(fm_job_query(j->job, query)->query);
+    fm_progress_ref *ref = has_query(j, query) ? fm_query_last_progress(fm_job_query(j->job, query)->query) : NULL;
     fm_strbuf json = {0};
 
     if (!ref) return NULL;

@@ -488,14 +488,34 @@ static fm_status list_versions(const fm_state *s, file_kind kind, fm_arena *aren
     return FM_OK;
 }
 
+/* Spark keeps the state of an operator in folders, one of them _metadata; ours has files only. */
+static bool is_of_spark(const fm_state *s)
+{
+    fm_arena *arena = fm_arena_new(0);
+    fm_dir_entry *entries;
+    size_t n = 0;
+    bool found = false;
+
+    if (!arena || fm_fs_list(s->spec.fs, s->spec.dir, arena, &entries, &n, NULL) != FM_OK) n = 0;
+    for (size_t i = 0; i < n; i++) found |= entries[i].stat.is_dir && fm_str_eq(entries[i].name, FM_STR("_metadata"));
+    fm_arena_free(arena);
+    return found;
+}
+
+static fm_status fail_missing(const fm_state *s, int64_t version, int64_t missing, fm_error *err)
+{
+    if (is_of_spark(s)) {
+        return fm_fail(err, FM_UNSUPPORTED, "FLOODMARK_STATE_OF_SPARK", "The state in '%s' was written by Spark, whose format is its own: checkpoints of stateful queries do not move between the two. Start with a new checkpointLocation.", s->spec.dir);
+    }
+    return fm_fail(err, FM_CORRUPT, "FLOODMARK_STATE_DAMAGED", "The state in '%s' cannot be brought to version %" PRId64 ": the file %" PRId64 ".changelog is missing. Restore it from a backup, or start with a new checkpointLocation.", s->spec.dir, version, missing);
+}
+
 static fm_status replay(fm_state *s, int64_t from, int64_t to, fm_error *err)
 {
     for (int64_t v = from + 1; v <= to; v++) {
         int64_t size;
         fm_status st = read_file(s, CHANGELOG, v, &size, err);
-        if (st == FM_NOT_FOUND) {
-            return fm_fail(err, FM_CORRUPT, "FLOODMARK_STATE_DAMAGED", "The state in '%s' cannot be brought to version %" PRId64 ": the file %" PRId64 ".changelog is missing. Restore it from a backup, or start with a new checkpointLocation.", s->spec.dir, to, v);
-        }
+        if (st == FM_NOT_FOUND) return fail_missing(s, to, v, err);
         FM_TRY(st);
         s->changelog_size += size;
         s->changelogs++;

@@ -370,6 +370,20 @@ static int count_files(fm_fs *fs, const char *ending, fm_str *last, fm_arena *ar
     return count;
 }
 
+static void state_of_spark_is_told(void **state)
+{
+    (void)state;
+    fm_fs *fs = fm_fs_sim_new(-1);
+    fm_error err = FM_ERROR_INIT;
+    fm_state_spec spec = spec_of(fs, 1);
+    fm_state *s;
+
+    assert_int_equal(fm_fs_mkdirs(fs, "/ck/state/0/_metadata", &err), FM_OK);
+    assert_int_equal(fm_state_open(&spec, 3, &s, &err), FM_UNSUPPORTED);
+    assert_string_equal(err.condition, "FLOODMARK_STATE_OF_SPARK");
+    fm_fs_free(fs);
+}
+
 static void damaged_snapshot_falls_back(void **state)
 {
     (void)state;
@@ -481,8 +495,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(model_is_followed_over_restarts), cmocka_unit_test(crash_at_every_operation),
         cmocka_unit_test(values_with_memory_of_their_own), cmocka_unit_test(damage_is_noticed),
-        cmocka_unit_test(damaged_snapshot_falls_back),     cmocka_unit_test(another_schema_is_refused),
-        cmocka_unit_test(large_tables),
+        cmocka_unit_test(state_of_spark_is_told),          cmocka_unit_test(damaged_snapshot_falls_back),
+        cmocka_unit_test(another_schema_is_refused),       cmocka_unit_test(large_tables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

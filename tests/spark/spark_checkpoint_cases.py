@@ -174,7 +174,7 @@ def case_stateful_checkpoints_are_refused(world):
     world.write("in/2.json", json.dumps({"k": "b", "at": "2026-01-01T00:00:00Z"}) + "\n")
     done = world.job(f"""CREATE TABLE src (k STRING, at TIMESTAMP) USING json OPTIONS (path 'in/');
 CREATE STREAMING TABLE s USING delta OPTIONS (path 't', outputMode 'complete', checkpointLocation 'ck') AS SELECT k, count(*) AS count FROM STREAM src WATERMARK at DELAY OF INTERVAL 1 MINUTE GROUP BY k;""", ok=False)
-    assert done.returncode == 1 and "[" in done.stderr, (done.returncode, done.stderr)
+    assert done.returncode == 1 and "[FLOODMARK_STATE_OF_SPARK]" in done.stderr, (done.returncode, done.stderr)
     print("   ", done.stderr.strip()[:300])
     after = [f for f in sorted(glob.glob(world.path("ck/**"), recursive=True)) if not f.endswith("/floodmark.lock")]
     assert after == before, "the checkpoint was changed"
