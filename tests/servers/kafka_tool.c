@@ -91,7 +91,8 @@ static void create(rd_kafka_t *rk, rd_kafka_queue_t *queue, char **args, int n)
     }
     rd_kafka_CreateTopics(rk, &topic, 1, NULL, queue);
     rd_kafka_event_t *event = wait_event(queue, "create");
-    check_topics(rd_kafka_CreateTopics_result_topics(rd_kafka_event_CreateTopics_result(event), &count), count, "create");
+    const rd_kafka_topic_result_t **results = rd_kafka_CreateTopics_result_topics(rd_kafka_event_CreateTopics_result(event), &count);
+    check_topics(results, count, "create");
     rd_kafka_event_destroy(event);
     rd_kafka_NewTopic_destroy(topic);
 }
@@ -105,7 +106,8 @@ static void grow(rd_kafka_t *rk, rd_kafka_queue_t *queue, char **args)
     if (!more) die("grow", why);
     rd_kafka_CreatePartitions(rk, &more, 1, NULL, queue);
     rd_kafka_event_t *event = wait_event(queue, "grow");
-    check_topics(rd_kafka_CreatePartitions_result_topics(rd_kafka_event_CreatePartitions_result(event), &count), count, "grow");
+    const rd_kafka_topic_result_t **results = rd_kafka_CreatePartitions_result_topics(rd_kafka_event_CreatePartitions_result(event), &count);
+    check_topics(results, count, "grow");
     rd_kafka_event_destroy(event);
     rd_kafka_NewPartitions_destroy(more);
 }
@@ -117,7 +119,8 @@ static void delete(rd_kafka_t *rk, rd_kafka_queue_t *queue, char **args)
 
     rd_kafka_DeleteTopics(rk, &topic, 1, NULL, queue);
     rd_kafka_event_t *event = wait_event(queue, "delete");
-    check_topics(rd_kafka_DeleteTopics_result_topics(rd_kafka_event_DeleteTopics_result(event), &count), count, "delete");
+    const rd_kafka_topic_result_t **results = rd_kafka_DeleteTopics_result_topics(rd_kafka_event_DeleteTopics_result(event), &count);
+    check_topics(results, count, "delete");
     rd_kafka_event_destroy(event);
     rd_kafka_DeleteTopic_destroy(topic);
 }
