@@ -222,6 +222,19 @@ void *fm_arena_array_bytes(fm_arena *arena, size_t size, size_t align, size_t n)
     return fm_arena_zalloc(arena, bytes, align);
 }
 
+bool fm_arena_grow(fm_arena *arena, void **ptr, size_t size, int32_t n, int32_t *cap)
+{
+    if (*cap > INT32_MAX / 2) return false;
+    int32_t room = *cap ? *cap * 2 : 8;
+    void *grown = fm_arena_array_bytes(arena, size, 16, (size_t)room);
+
+    if (!grown) return false;
+    if (n) memcpy(grown, *ptr, size * (size_t)n);
+    *ptr = grown;
+    *cap = room;
+    return true;
+}
+
 void *fm_arena_buffer(fm_arena *arena, size_t size, bool zero)
 {
     size_t padded;

@@ -32,6 +32,12 @@ void *fm_arena_zalloc(fm_arena *arena, size_t size, size_t align); /* zeroed */
 #define fm_arena_one(arena, T) fm_arena_array(arena, T, 1)
 void *fm_arena_array_bytes(fm_arena *arena, size_t size, size_t align, size_t n);
 
+/* Grows an arena array of n elements, with room for cap, to hold one more; false when memory is out or cap would not fit.
+ * Old copies stay in the arena: twice the memory at most. */
+#define FM_GROW(arena, ptr, n, cap)                                                                \
+    ((n) < (cap) || fm_arena_grow((arena), (void **)&(ptr), sizeof *(ptr), (n), &(cap)))
+bool fm_arena_grow(fm_arena *arena, void **ptr, size_t size, int32_t n, int32_t *cap);
+
 /* Calls done(what) before the arena gives its memory back, by reset or free, the last asked for first: for what a
  * library allocates by itself and a tree that lives in the arena holds. done must not allocate here. False: out of
  * memory, and done is not called. */

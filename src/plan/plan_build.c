@@ -3,18 +3,6 @@
 
 #include "base/limits.h"
 
-bool fm_plan_grow(fm_arena *arena, void **ptr, size_t size, int32_t n, int32_t *cap)
-{
-    int32_t room = *cap ? *cap * 2 : 8;
-    void *grown = fm_arena_array_bytes(arena, size, 16, (size_t)room);
-
-    if (!grown) return false;
-    if (n) memcpy(grown, *ptr, size * (size_t)n);
-    *ptr = grown;
-    *cap = room;
-    return true;
-}
-
 const fm_attr *fm_attr_find(const fm_attr *attrs, int32_t n, int32_t id)
 {
     for (int32_t i = 0; i < n; i++) {

@@ -4,12 +4,6 @@
 
 #include "plan/plan.h"
 
-/* Grows an arena array of T to hold one more; false when memory is out. Old copies stay in the arena: twice the
- * memory at most. */
-#define FM_GROW(arena, ptr, n, cap)                                                                \
-    ((n) < (cap) || fm_plan_grow((arena), (void **)&(ptr), sizeof *(ptr), (n), &(cap)))
-bool fm_plan_grow(fm_arena *arena, void **ptr, size_t size, int32_t n, int32_t *cap);
-
 /* NULL when absent. */
 const fm_attr *fm_attr_find(const fm_attr *attrs, int32_t n, int32_t id);
 /* The attribute as an expression. */

@@ -303,14 +303,7 @@ fm_status fm_delta_splits_add(fm_delta_splits *l, const fm_delta_change *change,
     fm_delta_split *data = fm_arena_one(l->arena, fm_delta_split);
 
     if (!data) return fm_no_memory(l->arena, err);
-    if (l->n == l->cap) {
-        int32_t cap = l->cap ? l->cap * 2 : 64;
-        fm_split *more = l->cap > INT32_MAX / 2 ? NULL : fm_arena_array(l->arena, fm_split, cap);
-        if (!more) return fm_no_memory(l->arena, err);
-        for (int32_t i = 0; i < l->n; i++) more[i] = l->items[i];
-        l->items = more;
-        l->cap = cap;
-    }
+    if (!FM_GROW(l->arena, l->items, l->n, l->cap)) return fm_no_memory(l->arena, err);
     data->change = *change;
     FM_TRY(fm_delta_file_copy(l->arena, &change->file, &data->change.file, err));
     if (change->only) FM_TRY(copy_vector(l->arena, change->only, &data->change.only, err));

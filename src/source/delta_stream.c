@@ -191,14 +191,7 @@ typedef struct version_files {
 
 static fm_status add_file(version_files *v, const fm_delta_file *file, fm_error *err)
 {
-    if (v->n == v->cap) {
-        int32_t cap = v->cap ? v->cap * 2 : 16;
-        fm_delta_change *more = v->cap > INT32_MAX / 2 ? NULL : fm_arena_array(v->arena, fm_delta_change, cap);
-        if (!more) return fm_no_memory(v->arena, err);
-        for (int32_t i = 0; i < v->n; i++) more[i] = v->files[i];
-        v->files = more;
-        v->cap = cap;
-    }
+    if (!FM_GROW(v->arena, v->files, v->n, v->cap)) return fm_no_memory(v->arena, err);
     v->files[v->n] = (fm_delta_change){0};
     return fm_delta_file_copy(v->arena, file, &v->files[v->n++].file, err);
 }

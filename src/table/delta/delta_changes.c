@@ -23,14 +23,7 @@ typedef struct commit {
 
 static fm_status add_file(commit *c, file_list *l, const fm_delta_file *file, fm_error *err)
 {
-    if (l->n == l->cap) {
-        int32_t cap = l->cap ? l->cap * 2 : 16;
-        fm_delta_file *more = l->cap > INT32_MAX / 2 ? NULL : fm_arena_array(c->arena, fm_delta_file, cap);
-        if (!more) return fm_no_memory(c->arena, err);
-        for (int32_t i = 0; i < l->n; i++) more[i] = l->items[i];
-        l->items = more;
-        l->cap = cap;
-    }
+    if (!FM_GROW(c->arena, l->items, l->n, l->cap)) return fm_no_memory(c->arena, err);
     l->items[l->n++] = *file;
     return FM_OK;
 }
