@@ -12,17 +12,24 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 
 
+def session(threads, **more):
+    builder = (SparkSession.builder.master(f"local[{threads}]")
+               .config("spark.sql.shuffle.partitions", threads)
+               .config("spark.sql.session.timeZone", "UTC")
+               .config("spark.driver.memory", "4g")
+               .config("spark.ui.enabled", "false")
+               .config("spark.driver.bindAddress", "127.0.0.1")
+               .config("spark.driver.host", "127.0.0.1"))
+    for key, value in more.items():
+        builder = builder.config(key.replace("_", "."), value)
+    spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    return spark
+
+
 def main():
     threads, events, out, files = sys.argv[1:5]
-    spark = (SparkSession.builder.master(f"local[{threads}]")
-             .config("spark.sql.shuffle.partitions", threads)
-             .config("spark.sql.session.timeZone", "UTC")
-             .config("spark.driver.memory", "4g")
-             .config("spark.ui.enabled", "false")
-             .config("spark.driver.bindAddress", "127.0.0.1")
-             .config("spark.driver.host", "127.0.0.1")
-             .getOrCreate())
-    spark.sparkContext.setLogLevel("ERROR")
+    spark = session(threads)
     begun = time.perf_counter()
     rows = (spark.readStream.schema("user_id STRING, amount DOUBLE, event_time TIMESTAMP")
             .option("maxFilesPerTrigger", files).json(events)
@@ -37,4 +44,5 @@ def main():
     spark.stop()
 
 
-main()
+if __name__ == "__main__":
+    main()

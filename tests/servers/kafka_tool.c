@@ -6,7 +6,7 @@
  *   kafka_tool BROKER delete-records TOPIC PARTITION BEFORE_OFFSET
  *   kafka_tool BROKER commit|abort|dangle TOPIC PARTITION TRANSACTIONAL_ID    lines of stdin as one transaction; dangle leaves
  *                                                                             it open and ends
- *   kafka_tool BROKER pipe TOPIC PARTITION                      lines of stdin, each sent at once
+ *   kafka_tool BROKER pipe TOPIC PARTITION [LINGER_MS]          lines of stdin, each sent at once, or after so long
  *   kafka_tool BROKER group GROUP TOPIC PARTITIONS              the offsets that a consumer group holds; -1: none
  *   kafka_tool BROKER version                                   of librdkafka, as a number
  *   kafka_tool BROKER fill TOPIC PARTITIONS MESSAGES [KEYS]     JSON events of about 100 bytes, for measuring
@@ -173,9 +173,9 @@ static void transaction(const char *broker, const char *how, char **args)
     rd_kafka_destroy(rk);
 }
 
-static void send_lines(const char *broker, char **args)
+static void send_lines(const char *broker, char **args, int n)
 {
-    const char *settings[] = {"linger.ms", "0", "socket.nagle.disable", "true", NULL};
+    const char *settings[] = {"linger.ms", n > 2 ? args[2] : "0", "socket.nagle.disable", "true", NULL};
     rd_kafka_t *rk = open_client(broker, settings);
     char line[65536];
 
@@ -249,7 +249,7 @@ int main(int argc, char **argv)
         return 0;
     }
     if (strcmp(what, "pipe") == 0) {
-        send_lines(argv[1], args);
+        send_lines(argv[1], args, n);
         return 0;
     }
     if (strcmp(what, "group") == 0) {
