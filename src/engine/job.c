@@ -181,8 +181,9 @@ fm_status fm_job_open(fm_session *session, fm_str text, const fm_job_spec *spec,
     if (spec) job->spec = *spec;
     job->queries = fm_arena_array(arena, running, QUERIES_MAX);
     job->mutex = fm_mutex_new();
-    job->changed = fm_wake_new();
-    fm_status st = job->queries && job->mutex && job->changed ? run_text(job, text, err) : fm_no_memory(arena, err);
+    fm_status st = job->queries && job->mutex ? FM_OK : fm_no_memory(arena, err);
+    if (st == FM_OK) st = fm_wake_new(&job->changed, err);
+    if (st == FM_OK) st = run_text(job, text, err);
     if (st == FM_OK) st = start_all(job, err);
     if (st == FM_OK) *out = job;
     else fm_job_free(job);

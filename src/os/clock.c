@@ -1,10 +1,13 @@
 /* os/clock.c: real and simulated time, and waking sleepers. */
 #include "os/clock.h"
 
+#include "base/arena.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -60,17 +63,22 @@ int64_t fm_clock_monotonic_us(fm_clock *c)
     return c->simulated ? atomic_load(&c->now_us) : read_clock(CLOCK_MONOTONIC);
 }
 
-fm_wake *fm_wake_new(void)
+fm_status fm_wake_new(fm_wake **out, fm_error *err)
 {
     fm_wake *w = calloc(1, sizeof *w);
+    char text[128];
 
-    if (!w) return NULL;
+    *out = NULL;
+    if (!w) return fm_no_memory(NULL, err);
     w->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (w->fd < 0) {
+        int code = errno;
         free(w);
-        return NULL;
+        return fm_fail(err, FM_UNAVAILABLE, "FLOODMARK_IO", "Cannot make an event for threads to wait for: %s.%s",
+                       strerror_r(code, text, sizeof text), code == EMFILE ? " Raise the limit: ulimit -n." : "");
     }
-    return w;
+    *out = w;
+    return FM_OK;
 }
 
 void fm_wake_free(fm_wake *w)

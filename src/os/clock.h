@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/status.h"
+
 typedef struct fm_clock fm_clock;
 
 fm_clock *fm_clock_real(void); /* shared, never freed */
@@ -16,10 +18,10 @@ void fm_clock_free(fm_clock *clock); /* a simulated one; accepts NULL and the re
 int64_t fm_clock_now_us(fm_clock *clock);       /* wall clock, µs since 1970 UTC */
 int64_t fm_clock_monotonic_us(fm_clock *clock); /* for durations */
 
-/* A flag another thread raises to end waits early: fm_wake_new(); sleeping on it; fm_wake_raise().
+/* A flag another thread raises to end waits early: fm_wake_new; sleeping on it; fm_wake_raise.
  * Raising from a signal handler is allowed. */
 typedef struct fm_wake fm_wake;
-fm_wake *fm_wake_new(void);
+fm_status fm_wake_new(fm_wake **out, fm_error *err); /* FM_UNAVAILABLE: the process has too many files open */
 void fm_wake_free(fm_wake *wake);
 void fm_wake_raise(fm_wake *wake);          /* stays raised until cleared */
 void fm_wake_clear(fm_wake *wake);

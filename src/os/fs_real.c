@@ -33,7 +33,8 @@ typedef struct real_lock {
 static fm_status fail_errno(fm_error *err, int code, const char *doing, const char *path)
 {
     const char *hint = code == ENOSPC || code == EDQUOT ? " Free some space; the job then goes on from where it was."
-                       : code == EACCES || code == EPERM || code == EROFS ? " Check the permissions." : "";
+                       : code == EACCES || code == EPERM || code == EROFS ? " Check the permissions."
+                       : code == EMFILE ? " Raise the limit: ulimit -n." : "";
     fm_status st = code == ENOENT || code == ENOTDIR ? FM_NOT_FOUND : code == EEXIST ? FM_CONFLICT : FM_UNAVAILABLE;
     char text[128];
 

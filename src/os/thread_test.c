@@ -103,10 +103,18 @@ static void simulated_clock(void **state)
 static fm_wake *raised_by_signal;
 static void on_signal(int number) { (void)number, fm_wake_raise(raised_by_signal); }
 
+static fm_wake *new_wake(void)
+{
+    fm_wake *wake;
+
+    assert_int_equal(fm_wake_new(&wake, NULL), FM_OK);
+    return wake;
+}
+
 static void wakes(void **state)
 {
     fm_clock *clock = fm_clock_real();
-    fm_wake *wake = fm_wake_new();
+    fm_wake *wake = new_wake();
 
     (void)state;
     int64_t begin = fm_clock_monotonic_us(clock);
@@ -134,7 +142,7 @@ static void raise_soon(void *arg)
 
 static void wake_from_another_thread(void **state)
 {
-    fm_wake *wake = fm_wake_new();
+    fm_wake *wake = new_wake();
     fm_thread *thread;
 
     (void)state;
@@ -159,7 +167,7 @@ static void raise_often(void *arg)
 /* However raises and clears interleave: after the last raise, with no clear behind it, a sleep ends. */
 static void raise_is_never_lost(void **state)
 {
-    race r = {fm_wake_new(), 2000};
+    race r = {new_wake(), 2000};
     fm_thread *thread;
 
     (void)state;

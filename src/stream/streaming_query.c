@@ -199,11 +199,12 @@ fm_status fm_query_open(const fm_query_spec *spec, fm_query **out, fm_error *err
     q->arena = arena;
     q->stream.spec = &q->spec;
     q->scratch = fm_arena_new(0);
-    q->stop = fm_wake_new();
-    q->cancel = fm_wake_new();
     q->mutex = fm_mutex_new();
     fm_uuid(q->stream.run_id);
-    fm_status st = q->scratch && q->stop && q->cancel && q->mutex ? open_parts(q, err) : fm_no_memory(NULL, err);
+    fm_status st = q->scratch && q->mutex ? FM_OK : fm_no_memory(NULL, err);
+    if (st == FM_OK) st = fm_wake_new(&q->stop, err);
+    if (st == FM_OK) st = fm_wake_new(&q->cancel, err);
+    if (st == FM_OK) st = open_parts(q, err);
     if (st != FM_OK) {
         q->spec.checkpoint_is_temporary = false;
         fm_query_close(q);
