@@ -75,6 +75,14 @@ fm_status fm_context(fm_error *err, fm_status st, const char *format, ...)
     return st;
 }
 
+fm_status fm_error_at(fm_error *err, fm_status st, int32_t line, int32_t column)
+{
+    if (st == FM_OK || !err || err->line) return st;
+    err->line = line;
+    err->column = column;
+    return st;
+}
+
 const char *fm_status_name(fm_status st)
 {
     static const char *const names[] = {

@@ -52,6 +52,9 @@ fm_status fm_fail_at(fm_error *err, fm_status st, const char *condition, int32_t
 fm_status fm_context(fm_error *err, fm_status st, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Gives a failure that has no place in the SQL text this one; a failure that has one keeps it. Returns st; FM_OK passes through. */
+fm_status fm_error_at(fm_error *err, fm_status st, int32_t line, int32_t column);
+
 /* The name of a status, for logs: "FM_INVALID". */
 const char *fm_status_name(fm_status st);
 

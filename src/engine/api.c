@@ -291,7 +291,8 @@ char *floodmark_explain_text(floodmark_session *s, const char *text, floodmark_e
     fm_strbuf out = {0};
 
     fm_status st = parse_text(s, text, &statements, &n, &e);
-    for (int32_t i = 0; st == FM_OK && i < n; i++) st = explain_statement(s, statements[i], &out, &e);
+    for (int32_t i = 0; st == FM_OK && i < n; i++)
+        st = fm_error_at(&e, explain_statement(s, statements[i], &out, &e), statements[i]->pos.line, statements[i]->pos.column);
     if (st == FM_OK) return take_text(&out);
     fm_strbuf_fini(&out);
     give(&e, st, err);

@@ -92,7 +92,7 @@ static fm_status add_stream(fm_job *job, const fm_plan *p, fm_error *err)
     return is_table ? declare_result(job, p, q->prepared, err) : FM_OK;
 }
 
-static fm_status run_statement(fm_job *job, const fm_plan *p, fm_error *err)
+static fm_status begin_statement(fm_job *job, const fm_plan *p, fm_error *err)
 {
     bool is_stream;
     fm_result *result;
@@ -129,6 +129,12 @@ static bool look_up(void *ctx, fm_str name, fm_str *value)
     bool own = !fm_str_starts(name, FM_STR("env:")) && job->spec.variable;
 
     return (own && job->spec.variable(job->spec.ctx, name, value)) || fm_session_variable(job->session, name, value);
+}
+
+/* What knows no place of its own is wrong with the statement. */
+static fm_status run_statement(fm_job *job, const fm_plan *p, fm_error *err)
+{
+    return fm_error_at(err, begin_statement(job, p, err), p->pos.line, p->pos.column);
 }
 
 static fm_status run_text(fm_job *job, fm_str text, fm_error *err)

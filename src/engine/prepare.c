@@ -16,6 +16,14 @@ static fm_str start_option(const fm_session *s, const fm_start *start, const cha
     return o ? o->value : fm_options_get(&s->settings, setting, FM_STR(""));
 }
 
+/* A failure because of an option is a failure where that stands. */
+static fm_status at_option(const fm_start *start, const char *option, fm_status st, fm_error *err)
+{
+    const fm_option *o = fm_options_find(start->options, option);
+
+    return o ? fm_error_at(err, st, o->line, o->column) : st;
+}
+
 static bool is_engine_option(fm_str key)
 {
     for (int i = 0; engine_options[i]; i++) {
@@ -134,24 +142,24 @@ static fm_status open_query(fm_session *s, const fm_plan *analyzed, const fm_sta
     fm_plan *optimized;
 
     fm_str mode = start_option(s, start, "outputMode", "floodmark.outputMode");
-    if (mode.len) FM_TRY(fm_output_mode_parse(mode, &spec.mode, err));
+    if (mode.len) FM_TRY(at_option(start, "outputMode", fm_output_mode_parse(mode, &spec.mode, err), err));
     FM_TRY(find_sink(s, start, &sink, err));
     FM_TRY(fm_streaming_check(analyzed, spec.mode, err));
     if (!(sink->modes & (1u << spec.mode))) {
-        return fm_fail(err, FM_INVALID, "STREAMING_OUTPUT_MODE.UNSUPPORTED_DATASOURCE",
-                       "Invalid streaming output mode: %s. This output mode is not supported by the sink '%s'.",
-                       fm_output_mode_name(spec.mode), sink->name);
+        return at_option(start, "outputMode",
+                         fm_fail(err, FM_INVALID, "STREAMING_OUTPUT_MODE.UNSUPPORTED_DATASOURCE",
+                                 "Invalid streaming output mode: %s. This output mode is not supported by the sink '%s'.",
+                                 fm_output_mode_name(spec.mode), sink->name),
+                         err);
     }
     fm_str name = fm_options_get(start->options, "queryName", start->name);
     p->name = spec.name = fm_arena_str(p->arena, name);
     FM_TRY(choose_checkpoint(s, start, sink, p->arena, &spec, err));
     FM_TRY(copy_options(p->arena, start->options, true, &sink_options, err));
     FM_TRY(copy_options(p->arena, &s->settings, false, &session, err));
-    if (start->trigger) {
-        spec.trigger = *start->trigger;
-    } else {
-        FM_TRY(fm_trigger_parse(start_option(s, start, "trigger", "floodmark.trigger"), &spec.trigger, err));
-    }
+    fm_str trigger = start_option(s, start, "trigger", "floodmark.trigger");
+    FM_TRY(at_option(start, "trigger", fm_trigger_parse(trigger, &spec.trigger, err), err));
+    if (start->trigger) spec.trigger = *start->trigger; /* what is overridden is wrong all the same */
     FM_TRY(own_environment(s, p->arena, session, &spec.exec, err));
     spec.session = session;
     spec.sink = (fm_sink_spec){.format = fm_arena_str(p->arena, start->format), .options = sink_options,

@@ -74,6 +74,39 @@ says 1 'PATH_NOT_FOUND. Path does not exist: file:.*/nope' "$program" sql 'SELEC
 says 1 'CREATE TABLE t \(\.\.\.\) USING json LOCATION .in.' "$program" sql 'INSERT INTO json.`in` VALUES (1)'
 says 1 "Is a ';' missing in front of it" "$program" sql "CREATE TABLE t (a INT) USING json CREATE VIEW v AS SELECT 1"
 
+# SET spells keys as Spark does, and as they were given.
+says 0 '\|spark.sql.session.timeZone +\|UTC ' "$program" sql "SET spark.sql.session.timezone = UTC; SET"
+says 0 'floodmark.pinThreads.*\|my.Own.Key +\|7 ' "$program" sql "SET my.Own.Key = 7; SET"
+
+# What is short is named: not memory, but files.
+for files in 4 5 6 7; do
+    says 1 'Too many open files' bash -c "ulimit -n $files; exec \"\$FLOODMARK\" run energy.sql -c in=in -c out=few --available-now"
+done
+
+# A stream that cannot be started: what is wrong stands in the job's text, an option at its place, all else at its statement.
+# starts WORDS PLACE CONDITION [SINK [SOURCE OPTIONS]]: the options of the sink are WORDS.
+starts() {
+    cat >bad.sql <<SQL
+CREATE TABLE readings (device STRING, at TIMESTAMP) USING json OPTIONS (path 'in'${5:-});
+
+CREATE STREAMING TABLE copies USING ${4:-json} OPTIONS (path 'copies',
+    $1)
+AS SELECT device, at FROM STREAM readings;
+SQL
+    rm -rf copies copies_ck
+    says 1 "^bad\\.sql:$2: \\[$3\\]" "$program" run bad.sql --available-now
+}
+ck="checkpointLocation 'copies_ck'"
+starts "$ck, outputMode 'upsert'" '4:[0-9]+' 'STREAMING_OUTPUT_MODE.INVALID'
+starts "$ck, outputMode 'update'" '4:[0-9]+' 'STREAMING_OUTPUT_MODE.UNSUPPORTED_DATASOURCE'
+starts "$ck, outputMode 'complete'" '[0-9]+:[0-9]+' 'STREAMING_OUTPUT_MODE.UNSUPPORTED_OPERATION'
+starts "$ck, trigger 'often'" '4:[0-9]+' FLOODMARK_INVALID_TRIGGER
+starts "$ck, compresion 'gzip'" '4:[0-9]+' FLOODMARK_UNKNOWN_OPTION
+starts "$ck" 1:[0-9]+ FLOODMARK_UNKNOWN_OPTION json ", maxFilePerTrigger '1'"
+starts "outputMode 'append'" 3:1 FLOODMARK_NO_CHECKPOINT
+starts "$ck" 3:1 DATA_SOURCE_NOT_FOUND jsn
+starts "$ck, retention 'long'" 4:[0-9]+ FLOODMARK_INVALID_OPTION
+
 # Output that cannot be written ends the job: nothing is read on for nobody.
 says 1 'cannot write to standard output: No space left' bash -c '"$FLOODMARK" run energy.sql -c in=in -c out=full --available-now >/dev/full'
 # The micro-batch that was not seen is printed by the next run: it is not committed.
