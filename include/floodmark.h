@@ -103,6 +103,10 @@ int floodmark_session_set(floodmark_session *session, const char *key, const cha
 /* Where the console sink writes: whole pieces of text, from the threads of queries, one at a time. Before any job. */
 void floodmark_session_on_print(floodmark_session *session, void (*print)(void *ctx, const char *text, int64_t size), void *ctx);
 
+/* One line, without a newline, that people should see while a query goes on: the Kafka broker it waits for. From the threads of
+ * queries, one at a time. Before any job; without it nobody is told. */
+void floodmark_session_on_warning(floodmark_session *session, void (*warn)(void *ctx, const char *line), void *ctx);
+
 /* Runs one statement that starts no stream and hands its rows out: batches of a record, in order. A statement without rows
  * gives a stream without columns. The caller releases *out. */
 int floodmark_sql(floodmark_session *session, const char *sql, struct ArrowArrayStream *out, floodmark_error *err);

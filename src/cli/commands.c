@@ -123,6 +123,12 @@ static void print_console(void *ctx, const char *text, int64_t size)
     flush_output();
 }
 
+static void print_warning(void *ctx, const char *line)
+{
+    cli_progress_clear(ctx);
+    fprintf(stderr, "floodmark: warning: %s\n", line);
+}
+
 static void print_rows(void *ctx, const char *statement, const char *text)
 {
     cli_progress_clear(ctx);
@@ -148,6 +154,7 @@ static int run_job(const cli_options *o, const char *text, const char *file)
 
     if (progress) {
         floodmark_session_on_print(session, print_console, progress);
+        floodmark_session_on_warning(session, print_warning, progress);
         catch_signals();
         floodmark_job *job = floodmark_job_open(session, text, &options, &err);
         if (job) {
@@ -183,6 +190,7 @@ static int print_sql(const cli_options *o, const char *sql, const char *format)
     floodmark_error err = {0};
 
     if (!session) return 1;
+    floodmark_session_on_warning(session, print_warning, NULL);
     char *text = floodmark_sql_text(session, sql, format, &err);
     if (text) fputs(text, stdout);
     int code = text ? 0 : cli_fail(NULL, &err);

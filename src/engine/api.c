@@ -23,7 +23,9 @@ struct floodmark_session {
     fm_host_formats hosts;
     void (*print)(void *ctx, const char *text, int64_t size);
     void *print_ctx;
-    fm_mutex *print_mutex;
+    void (*warn)(void *ctx, const char *line);
+    void *warn_ctx;
+    fm_mutex *print_mutex; /* one piece or line at a time */
 };
 
 struct floodmark_job {
@@ -64,11 +66,23 @@ static void print_text(void *ctx, fm_str text)
     fm_mutex_unlock(s->print_mutex);
 }
 
+static void pass_warning(void *ctx, fm_str line)
+{
+    floodmark_session *s = ctx;
+    fm_strbuf text = {0};
+
+    fm_strbuf_add(&text, line);
+    fm_mutex_lock(s->print_mutex);
+    if (s->warn && fm_strbuf_ok(&text)) s->warn(s->warn_ctx, text.ptr);
+    fm_mutex_unlock(s->print_mutex);
+    fm_strbuf_fini(&text);
+}
+
 floodmark_session *floodmark_session_new(floodmark_error *err)
 {
     floodmark_session *s = calloc(1, sizeof *s);
     fm_error e = FM_ERROR_INIT;
-    fm_session_env env = {.print = print_text, .print_ctx = s, .find_source = fm_host_find_source, .find_sink = fm_host_find_sink};
+    fm_session_env env = {.print = print_text, .print_ctx = s, .warn = pass_warning, .warn_ctx = s, .find_source = fm_host_find_source, .find_sink = fm_host_find_sink};
 
     fm_status st = FM_LIMIT;
     if (s && (s->print_mutex = fm_mutex_new())) {
@@ -103,6 +117,12 @@ void floodmark_session_on_print(floodmark_session *s, void (*print)(void *ctx, c
 {
     s->print = print;
     s->print_ctx = ctx;
+}
+
+void floodmark_session_on_warning(floodmark_session *s, void (*warn)(void *ctx, const char *line), void *ctx)
+{
+    s->warn = warn;
+    s->warn_ctx = ctx;
 }
 
 int floodmark_register_source(floodmark_session *s, const char *name, const floodmark_source *source, floodmark_error *err)

@@ -115,6 +115,8 @@ fm_status fm_session_apply(fm_session *s, fm_error *err)
         .corrupt_column = fm_options_get(&s->settings, "spark.sql.columnNameOfCorruptRecord",
                                          FM_STR("_corrupt_record")),
         .memory = s->memory,
+        .warn = s->env.warn,
+        .warn_ctx = s->env.warn_ctx,
         .find_more = find_source,
         .find_more_ctx = s,
     };
@@ -126,6 +128,8 @@ fm_status fm_session_apply(fm_session *s, fm_error *err)
         .memory = s->memory,
         .print = s->env.print,
         .print_ctx = s->env.print_ctx,
+        .warn = s->env.warn,
+        .warn_ctx = s->env.warn_ctx,
         .find_more = find_sink,
         .find_more_ctx = s,
         .compile = fm_compile_sql,

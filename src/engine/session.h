@@ -16,6 +16,8 @@ typedef struct fm_session_env {
     fm_clock *clock;        /* NULL: the real one */
     void (*print)(void *ctx, fm_str text); /* console sink; NULL: standard output */
     void *print_ctx;
+    void (*warn)(void *ctx, fm_str text);  /* what a query waits for; NULL: nobody is told */
+    void *warn_ctx;
     /* Sources and sinks that the host adds, by format name; NULL: none. */
     const fm_source_type *(*find_source)(void *ctx, fm_str format);
     const fm_sink_type *(*find_sink)(void *ctx, fm_str format);

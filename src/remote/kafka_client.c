@@ -16,6 +16,7 @@
 enum {
     ERROR_TEXT_SIZE = 512,
     ASK_AGAIN_US = 100000,        /* between two times of one question: Java's retry.backoff.ms */
+    TELL_AFTER_MS = 3000,         /* so long nobody answers before people are told */
     STALL_MS = 2,                 /* a read that gets nothing for so long nudges librdkafka: see nudge() */
     AHEAD_MESSAGES = 100000,      /* how far a partition is read ahead: queued.min.messages, */
     AHEAD_KBYTES = 32768,         /* and queued.max.messages.kbytes */
@@ -37,8 +38,12 @@ struct fm_kafka_client {
     rd_kafka_t *rk;
     bool scram; /* by which the broker is asked to let us in */
     int timeout_ms;
+    const char *servers;              /* bootstrap.servers, the settings' */
+    void (*warn)(void *ctx, fm_str text);
+    void *warn_ctx;
     fm_mutex *mutex;                  /* guards last_error */
     char last_error[ERROR_TEXT_SIZE]; /* what librdkafka said last of the connection; "": nothing */
+    bool is_told;                     /* people know that nobody answers; guarded, too */
     rd_kafka_resp_err_t undelivered;  /* why the first message that was lost was; guarded, too */
     nudger *nudger;                   /* NULL: this librdkafka needs none, or nothing is read */
     struct known_topic *written;      /* topics that messages went to, the last one first; guarded, too */
@@ -111,6 +116,54 @@ static fm_status failed(fm_kafka_client *client, rd_kafka_resp_err_t code, const
                    rd_kafka_err2str(code), last[0] ? "; last said: " : "", last, scram_hint(client, last));
 }
 
+/* ---- telling people ---- */
+
+/* That the query waits for a broker is told once, until one has answered. */
+static void tell(fm_kafka_client *client)
+{
+    char text[2 * ERROR_TEXT_SIZE];
+
+    rd_kafka_poll(client->rk, 0); /* lets on_error run */
+    fm_mutex_lock(client->mutex);
+    bool is_news = !client->is_told;
+    client->is_told = true;
+    snprintf(text, sizeof text, "Kafka at %s does not answer%s%s. It is asked again and again.", client->servers, client->last_error[0] ? ": " : "",
+             client->last_error);
+    fm_mutex_unlock(client->mutex);
+    if (is_news && client->warn) client->warn(client->warn_ctx, fm_str_c(text));
+}
+
+/* Messages that wait to be taken: their number, and when it is time to tell people that it does not fall. */
+typedef struct stall {
+    int left;
+    int64_t tell_us;
+} stall;
+
+static void watch(fm_kafka_client *client, stall *s)
+{
+    int left = rd_kafka_outq_len(client->rk);
+    int64_t now_us = fm_clock_monotonic_us(fm_clock_real());
+
+    if (s->tell_us == 0 || left < s->left) s->tell_us = now_us + TELL_AFTER_MS * 1000;
+    else if (now_us > s->tell_us) tell(client);
+    s->left = left;
+}
+
+static void note_answer(fm_kafka_client *client)
+{
+    fm_mutex_lock(client->mutex);
+    client->is_told = false;
+    fm_mutex_unlock(client->mutex);
+}
+
+static bool is_told(fm_kafka_client *client)
+{
+    fm_mutex_lock(client->mutex);
+    bool told = client->is_told;
+    fm_mutex_unlock(client->mutex);
+    return told;
+}
+
 /* ---- asking again ---- */
 
 /* What passes by itself when brokers come and go: a leader or a coordinator that moves or is not back yet. Java's client asks again
@@ -131,7 +184,8 @@ static bool passes(rd_kafka_resp_err_t code)
     case RD_KAFKA_RESP_ERR_FENCED_LEADER_EPOCH:
     case RD_KAFKA_RESP_ERR_UNKNOWN_LEADER_EPOCH:
     case RD_KAFKA_RESP_ERR_OFFSET_NOT_AVAILABLE:
-    case RD_KAFKA_RESP_ERR__TRANSPORT: return true;
+    case RD_KAFKA_RESP_ERR__TRANSPORT:
+    case RD_KAFKA_RESP_ERR__TIMED_OUT: return true;
     default: return false;
     }
 }
@@ -142,10 +196,21 @@ static int64_t patience_us(const fm_kafka_client *client)
     return fm_clock_monotonic_us(fm_clock_real()) + (int64_t)client->timeout_ms * 1000;
 }
 
-/* Whether to ask again, after a little while. */
-static bool waits(int64_t until_us, rd_kafka_resp_err_t code)
+/* How long one answer is waited for: all the patience that is left, but until people were told only so long that they can be. */
+static int answer_ms(fm_kafka_client *client, int64_t until_us)
 {
+    int64_t left_ms = (until_us - fm_clock_monotonic_us(fm_clock_real())) / 1000;
+
+    if (left_ms < 1) left_ms = 1;
+    return (int)(left_ms > TELL_AFTER_MS && !is_told(client) ? TELL_AFTER_MS : left_ms);
+}
+
+/* Whether to ask again, after a little while. */
+static bool waits(fm_kafka_client *client, int64_t until_us, rd_kafka_resp_err_t code)
+{
+    if (!code) note_answer(client);
     if (!passes(code) || fm_clock_monotonic_us(fm_clock_real()) >= until_us) return false;
+    if (code == RD_KAFKA_RESP_ERR__TRANSPORT || code == RD_KAFKA_RESP_ERR__TIMED_OUT) tell(client);
     fm_clock_sleep(fm_clock_real(), ASK_AGAIN_US, NULL);
     return true;
 }
@@ -304,6 +369,10 @@ fm_status fm_kafka_client_new(const fm_kafka_settings *settings, fm_kafka_client
     }
     const fm_kafka_setting *mechanism = fm_kafka_settings_find(settings, "sasl.mechanisms");
     client->scram = mechanism && fm_str_starts(mechanism->value, FM_STR("SCRAM"));
+    const fm_kafka_setting *servers = fm_kafka_settings_find(settings, "bootstrap.servers");
+    client->servers = servers ? servers->value.ptr : "";
+    client->warn = settings->warn;
+    client->warn_ctx = settings->warn_ctx;
     client->timeout_ms = settings->timeout_ms > INT32_MAX ? INT32_MAX : (int)settings->timeout_ms;
     fm_status st = configure(settings, &conf, err);
     if (st == FM_OK) {
@@ -378,11 +447,11 @@ static fm_status copy_metadata(fm_kafka_client *client, const rd_kafka_metadata_
 }
 
 /* Asks for all topics or for one; what is wrong with that one is the code, too, and the answer there. */
-static rd_kafka_resp_err_t ask_metadata(fm_kafka_client *client, rd_kafka_topic_t *rkt, const rd_kafka_metadata_t **meta)
+static rd_kafka_resp_err_t ask_metadata(fm_kafka_client *client, rd_kafka_topic_t *rkt, int wait_ms, const rd_kafka_metadata_t **meta)
 {
     if (*meta) rd_kafka_metadata_destroy(*meta);
     *meta = NULL;
-    rd_kafka_resp_err_t code = rd_kafka_metadata(client->rk, rkt == NULL, rkt, meta, client->timeout_ms);
+    rd_kafka_resp_err_t code = rd_kafka_metadata(client->rk, rkt == NULL, rkt, meta, wait_ms);
     return !code && rkt && (*meta)->topic_cnt == 1 ? (*meta)->topics[0].err : code;
 }
 
@@ -396,7 +465,7 @@ fm_status fm_kafka_client_partitions(fm_kafka_client *client, fm_str topic, fm_a
         return fm_fail(err, FM_INVALID, "FLOODMARK_INVALID_OPTION", "'%.*s' is no name of a Kafka topic.", FM_STR_ARG(topic));
     int64_t until_us = patience_us(client);
     rd_kafka_resp_err_t code;
-    while (waits(until_us, code = ask_metadata(client, rkt, &meta))) { }
+    while (waits(client, until_us, code = ask_metadata(client, rkt, answer_ms(client, until_us), &meta))) { }
     fm_status st = code && !meta ? failed(client, code, "asking for topics", err)
                         : copy_metadata(client, meta, topic.len == 0, arena, out, n, err);
     if (meta) rd_kafka_metadata_destroy(meta);
@@ -412,13 +481,14 @@ static rd_kafka_resp_err_t first_error(const rd_kafka_topic_partition_list_t *li
 }
 
 /* Asks once; what is wrong with the first partition that has an error is the code, too. */
-static rd_kafka_resp_err_t ask_offsets(fm_kafka_client *client, const fm_kafka_partition *partitions, int32_t n, rd_kafka_topic_partition_list_t **list)
+static rd_kafka_resp_err_t ask_offsets(fm_kafka_client *client, const fm_kafka_partition *partitions, int32_t n, int wait_ms,
+                                       rd_kafka_topic_partition_list_t **list)
 {
     if (*list) rd_kafka_topic_partition_list_destroy(*list);
     *list = rd_kafka_topic_partition_list_new(n);
     for (int32_t i = 0; i < n; i++)
         rd_kafka_topic_partition_list_add(*list, partitions[i].topic.ptr, partitions[i].partition)->offset = partitions[i].offset;
-    rd_kafka_resp_err_t code = rd_kafka_offsets_for_times(client->rk, *list, client->timeout_ms);
+    rd_kafka_resp_err_t code = rd_kafka_offsets_for_times(client->rk, *list, wait_ms);
     return code ? code : first_error(*list);
 }
 
@@ -430,7 +500,7 @@ fm_status fm_kafka_client_offsets(fm_kafka_client *client, fm_kafka_partition *p
     fm_status st = FM_OK;
 
     if (n == 0) return FM_OK;
-    while (waits(until_us, code = ask_offsets(client, partitions, n, &list))) { }
+    while (waits(client, until_us, code = ask_offsets(client, partitions, n, answer_ms(client, until_us), &list))) { }
     if (code && code != first_error(list)) st = failed(client, code, "asking for offsets", err);
     for (int32_t i = 0; st == FM_OK && i < n; i++) {
         /* The answer is in order of topic and partition, not in that of the question. */
@@ -730,19 +800,26 @@ static void look_up(fm_kafka_client *client, fm_str topic)
 {
     const rd_kafka_metadata_t *meta = NULL;
     rd_kafka_topic_t *rkt = rd_kafka_topic_new(client->rk, topic.ptr, NULL);
+    int64_t until_us = patience_us(client);
+    rd_kafka_resp_err_t code = RD_KAFKA_RESP_ERR_NO_ERROR;
 
-    if (rkt && !rd_kafka_metadata(client->rk, 0, rkt, &meta, client->timeout_ms)) rd_kafka_metadata_destroy(meta);
-    if (rkt) rd_kafka_topic_destroy(rkt);
+    if (!rkt) return; /* sending tells why */
+    do code = ask_metadata(client, rkt, answer_ms(client, until_us), &meta);
+    while ((code == RD_KAFKA_RESP_ERR__TRANSPORT || code == RD_KAFKA_RESP_ERR__TIMED_OUT) && waits(client, until_us, code));
+    if (meta) rd_kafka_metadata_destroy(meta);
+    rd_kafka_topic_destroy(rkt);
 }
 
 fm_status fm_kafka_send(fm_kafka_client *client, const fm_kafka_outgoing *message, fm_error *err)
 {
     rd_kafka_resp_err_t code;
+    stall s = {0};
 
     if (!is_written(client, message->topic)) look_up(client, message->topic);
     while ((code = send_once(client, message)) == RD_KAFKA_RESP_ERR__QUEUE_FULL) {
         rd_kafka_poll(client->rk, 10);
         FM_TRY(check_delivered(client, err));
+        watch(client, &s);
     }
     if (!code) return FM_OK;
     char what[ERROR_TEXT_SIZE];
@@ -757,8 +834,15 @@ fm_status fm_kafka_send(fm_kafka_client *client, const fm_kafka_outgoing *messag
 
 fm_status fm_kafka_flush(fm_kafka_client *client, fm_error *err)
 {
-    while (rd_kafka_flush(client->rk, 100) == RD_KAFKA_RESP_ERR__TIMED_OUT) FM_TRY(check_delivered(client, err));
-    return check_delivered(client, err);
+    stall s = {0};
+
+    while (rd_kafka_flush(client->rk, 100) == RD_KAFKA_RESP_ERR__TIMED_OUT) {
+        FM_TRY(check_delivered(client, err));
+        watch(client, &s);
+    }
+    FM_TRY(check_delivered(client, err));
+    note_answer(client);
+    return FM_OK;
 }
 
 /* What failed in a transaction; frees the error. */
@@ -781,10 +865,10 @@ static fm_status transaction_failed(fm_kafka_client *client, rd_kafka_error_t *e
 enum { TRANSACTION_TRIES = 5 };
 
 /* Whether to ask again: what failed may go well the next time. Frees the error then. */
-static bool asks_again(int64_t until_us, rd_kafka_error_t *error, int tried)
+static bool asks_again(fm_kafka_client *client, int64_t until_us, rd_kafka_error_t *error, int tried)
 {
     if (!error) return false;
-    if (!waits(until_us, rd_kafka_error_code(error)) && (!rd_kafka_error_is_retriable(error) || tried >= TRANSACTION_TRIES)) return false;
+    if (!waits(client, until_us, rd_kafka_error_code(error)) && (!rd_kafka_error_is_retriable(error) || tried >= TRANSACTION_TRIES)) return false;
     rd_kafka_error_destroy(error);
     return true;
 }
@@ -796,7 +880,7 @@ static rd_kafka_error_t *take_step(fm_kafka_client *client, rd_kafka_error_t *(*
     int tried = 0;
 
     do error = step(client->rk, client->timeout_ms);
-    while (asks_again(until_us, error, ++tried));
+    while (asks_again(client, until_us, error, ++tried));
     return error;
 }
 
@@ -827,7 +911,7 @@ static rd_kafka_error_t *set_mark(fm_kafka_client *client, fm_str group, fm_str 
     int64_t until_us = patience_us(client);
     int tried = 0;
     do error = rd_kafka_send_offsets_to_transaction(client->rk, list, of, client->timeout_ms);
-    while (asks_again(until_us, error, ++tried));
+    while (asks_again(client, until_us, error, ++tried));
     rd_kafka_consumer_group_metadata_destroy(of);
     rd_kafka_topic_partition_list_destroy(list);
     return error;
@@ -857,9 +941,9 @@ fm_status fm_kafka_mark(fm_kafka_client *client, fm_str topic, int64_t *out, fm_
 
     rd_kafka_topic_partition_list_add(list, topic.ptr, 0);
     do {
-        code = rd_kafka_committed(client->rk, list, client->timeout_ms);
+        code = rd_kafka_committed(client->rk, list, answer_ms(client, until_us));
         if (!code) code = list->elems[0].err;
-    } while (waits(until_us, code));
+    } while (waits(client, until_us, code));
     *out = list->elems[0].offset < 0 ? FM_KAFKA_NONE : list->elems[0].offset;
     rd_kafka_topic_partition_list_destroy(list);
     return code ? failed(client, code, "asking which batch was written last", err) : FM_OK;

@@ -23,6 +23,10 @@ typedef struct fm_kafka_settings {
     bool read_committed;    /* isolation.level */
     int64_t rows_max;       /* max.poll.records; 0: not said */
     int64_t timeout_ms;     /* of one request: default.api.timeout.ms, or max.block.ms; 60 s unless said */
+    /* Told, in one line, what people should know while a client waits: no broker answers. Set by who makes the client; NULL:
+     * nobody is told. Any thread may call it. */
+    void (*warn)(void *ctx, fm_str text);
+    void *warn_ctx;
 } fm_kafka_settings;
 
 /* Translates the options that begin with "kafka.".

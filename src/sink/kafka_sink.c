@@ -146,7 +146,7 @@ static fm_status open_transactional(kafka_sink *s, const fm_sink_spec *spec, fm_
     return read_mark(s, spec->options, err);
 }
 
-static fm_status init(kafka_sink *s, const fm_sink_spec *spec, fm_error *err)
+static fm_status init(kafka_sink *s, const fm_sink_env *env, const fm_sink_spec *spec, fm_error *err)
 {
     fm_kafka_settings settings;
 
@@ -156,6 +156,8 @@ static fm_status init(kafka_sink *s, const fm_sink_spec *spec, fm_error *err)
     if (!s->topic.ptr) return fm_no_memory(s->arena, err);
     FM_TRY(find_columns(s, spec->schema, err));
     FM_TRY(fm_kafka_settings_read(spec->options, FM_KAFKA_PRODUCER, s->arena, &settings, err));
+    settings.warn = env->warn;
+    settings.warn_ctx = env->warn_ctx;
     s->writers = fm_arena_array(s->arena, kafka_writer, FM_SINK_WRITERS_MAX);
     s->mutex = fm_mutex_new();
     if (!s->writers || !s->mutex) return fm_no_memory(s->arena, err);
@@ -177,11 +179,10 @@ static fm_status kafka_open(const fm_sink_env *env, const fm_sink_spec *spec, fm
 {
     kafka_sink *s = fm_arena_one(arena, kafka_sink);
 
-    (void)env;
     if (!s) return fm_no_memory(arena, err);
     s->base.type = &fm_sink_kafka;
     s->arena = arena;
-    fm_status st = init(s, spec, err);
+    fm_status st = init(s, env, spec, err);
     if (st == FM_OK) *out = &s->base;
     else kafka_close(&s->base);
     return st;

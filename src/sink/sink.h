@@ -34,6 +34,9 @@ typedef struct fm_sink_env {
     /* Text for the terminal, whole pieces at a time (console sink). */
     void (*print)(void *ctx, fm_str text);
     void *print_ctx;
+    /* One line that people should see while the query goes on: what it waits for. Any thread may call it; NULL: nobody looks. */
+    void (*warn)(void *ctx, fm_str text);
+    void *warn_ctx;
     /* Sink types that the session adds to the table: the host's. NULL: none. */
     const struct fm_sink_type *(*find_more)(void *ctx, fm_str format);
     void *find_more_ctx;

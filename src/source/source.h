@@ -33,6 +33,9 @@ typedef struct fm_source_env {
     const fm_options *session;     /* SET and -c keys */
     fm_str corrupt_column;
     struct fm_memory_tables *memory; /* tables in memory of the session; or NULL */
+    /* One line that people should see while the query goes on: what it waits for. Any thread may call it; NULL: nobody looks. */
+    void (*warn)(void *ctx, fm_str text);
+    void *warn_ctx;
     /* Source types that the session adds to the table: memory tables, the host's. NULL: none. */
     const struct fm_source_type *(*find_more)(void *ctx, fm_str format);
     void *find_more_ctx;

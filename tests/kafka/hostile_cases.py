@@ -90,6 +90,31 @@ def nobody_listens(kafka):
         expect_in("[", said)
 
 
+def waiting_for_a_broker_is_told(kafka):
+    """No broker, and time enough: after a few seconds one line says who is waited for, for a source and for a sink, and the job goes on."""
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        away = f"127.0.0.1:{s.getsockname()[1]}"
+    topic = kafka.topic("waits")
+    kafka.send(topic, ["a"])
+    sink = {"sink": "kafka", "subscribe": topic, "startingOffsets": "earliest", "sink_options": f"`kafka.bootstrap.servers` '{away}', topic 'x', "}
+    for select, options in ((RAW, {"kafka.bootstrap.servers": away, "subscribe": "t"}), ("SELECT value FROM STREAM events", sink)):
+        with Job(kafka) as job:
+            process = job.start(select, **options)
+
+            def told():
+                with open(job.dir + "/stderr") as f:
+                    return [line for line in f if f"floodmark: warning: Kafka at {away} does not answer" in line]
+            try:
+                wait_for(told, 15, process)
+                time.sleep(4)
+                expect(len(told()), 1)
+                expect(process.poll(), None)
+            finally:
+                process.kill()
+                process.wait()
+
+
 def names_nobody_can_resolve(kafka):
     with Job(kafka) as job:
         for servers in ("no such host:9092", "nohost.invalid:9092", "127.0.0.1:99999", ",", ":", "127.0.0.1", "x" * 5000, "[::1"):
@@ -170,4 +195,4 @@ def topic_is_made_anew(kafka):
                 expect(len(job.result()), 5)
 
 
-CASES = [messages_of_all_kinds, too_large_for_the_sink, nobody_listens, names_nobody_can_resolve, something_else_listens, topic_goes_while_it_is_read, topic_is_made_anew]
+CASES = [messages_of_all_kinds, too_large_for_the_sink, nobody_listens, waiting_for_a_broker_is_told, names_nobody_can_resolve, something_else_listens, topic_goes_while_it_is_read, topic_is_made_anew]
