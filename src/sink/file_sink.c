@@ -136,11 +136,51 @@ static fm_status open_format(const fm_sink_type *type, const fm_sink_env *env, c
 
 /* ---- A micro-batch ----------------------------------------------------------------------------------------- */
 
+/* Whether the folder has a file for readers, or one that so many levels of partitions below it has. */
+static fm_status has_data(const file_sink *s, const char *dir, int32_t levels, fm_arena *scratch, bool *out, fm_error *err)
+{
+    fm_dir_entry *entries;
+    size_t n = 0;
+
+    fm_status st = fm_fs_list(s->env.fs, dir, scratch, &entries, &n, err);
+    if (st != FM_OK) return st == FM_NOT_FOUND ? FM_OK : st;
+    for (size_t i = 0; i < n && !*out; i++) {
+        fm_str name = entries[i].name;
+        if (name.ptr[0] == '_' || name.ptr[0] == '.') continue;
+        *out = !entries[i].stat.is_dir;
+        fm_str path = fm_arena_printf(scratch, "%s/%s", dir, name.ptr);
+        if (!path.ptr) return fm_no_memory(scratch, err);
+        if (entries[i].stat.is_dir && levels > 0) FM_TRY(has_data(s, path.ptr, levels - 1, scratch, out, err));
+    }
+    return FM_OK;
+}
+
+/* A log without any entry under a query that has committed batches: fine when the folder is empty, as one that was emptied on
+ * purpose, or is another one than before. With files in it, readers would see all of them until the first entry is there, and
+ * from then on none that is older. */
+static fm_status check_log_is_there(const file_sink *s, int64_t batch_id, fm_error *err)
+{
+    fm_arena *scratch = fm_arena_new(0);
+    bool has = false;
+
+    if (!scratch) return fm_no_memory(NULL, err);
+    fm_status st = has_data(s, s->target.dir.ptr, s->target.n_partition_columns, scratch, &has, err);
+    fm_arena_free(scratch);
+    if (st != FM_OK || !has) return st;
+    return fm_fail(err, FM_CORRUPT, "FLOODMARK_LOG_HOLE",
+                   "Batches up to %" PRId64 " are committed in the checkpoint and there are files in '%s', but the " LOG_WHAT
+                   " '%s', which says whose they are, has no entry. Once it had one for the next batch, readers would pass over all "
+                   "files that are there. Restore it from a backup, or give the query an empty folder.",
+                   batch_id - 1, s->target.dir.ptr, s->log_dir);
+}
+
 /* Each batch makes an entry, so a log that ends before the last batch has lost some, and with them rows that nobody will
- * write again: the batches are committed. A log without any entry is a new folder, as when the old one was emptied on purpose. */
+ * write again: the batches are committed. */
 static fm_status check_no_hole(const file_sink *s, int64_t batch_id, fm_error *err)
 {
-    if (!s->every_batch || s->log.latest < 0 || batch_id == s->log.latest + 1) return FM_OK;
+    if (!s->every_batch || batch_id == 0) return FM_OK;
+    if (s->log.latest < 0) return check_log_is_there(s, batch_id, err);
+    if (batch_id == s->log.latest + 1) return fm_file_log_check_latest(&s->log, err);
     return fm_fail(err, FM_CORRUPT, "FLOODMARK_LOG_HOLE",
                    "Batches up to %" PRId64 " are committed in the checkpoint, but the " LOG_WHAT " in '%s' ends with batch %" PRId64
                    ", so the files of the batches between are named nowhere. Restore its last entries from a backup, or give the "

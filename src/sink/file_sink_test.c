@@ -355,6 +355,38 @@ static void test_lost_entry(void **state)
     sink_fixture_fini(&f);
 }
 
+/* The whole log is gone, and the files it named are there: below a run, and between two. */
+static void test_lost_log(void **state)
+{
+    const char *cells[] = {"1", "2"};
+    fm_str by[1] = {FM_STR("k")};
+    int64_t rows;
+
+    for (int32_t partitioned = 0; partitioned < 2; partitioned++) {
+        sink_fixture f;
+        sink_fixture_init(&f, "k INT, n INT", fm_fs_sim_new(-1));
+        sink_fixture_option(&f, "path", "/out");
+        f.spec.every_batch = true;
+        f.spec.partition_by = by;
+        f.spec.n_partition_by = partitioned;
+        fm_sink *sink = open_sink(&f);
+        const fm_batch *part = sink_fixture_batch(&f, cells, 1);
+        for (int64_t id = 0; id < 2; id++) assert_int_equal(sink_fixture_write(&f, sink, id, &part, 1, &rows), FM_OK);
+        assert_int_equal(fm_fs_remove(f.env.fs, "/out/_spark_metadata/1", &f.err), FM_OK);
+        assert_int_equal(sink_fixture_write(&f, sink, 2, &part, 1, &rows), FM_CORRUPT);
+        assert_string_equal(f.err.condition, "FLOODMARK_LOG_HOLE");
+        sink->type->close(sink);
+        assert_int_equal(fm_fs_remove_all(f.env.fs, "/out/_spark_metadata", &f.err), FM_OK);
+        sink = open_sink(&f);
+        assert_int_equal(sink_fixture_write(&f, sink, 2, &part, 1, &rows), FM_CORRUPT);
+        assert_string_equal(f.err.condition, "FLOODMARK_LOG_HOLE");
+        assert_non_null(strstr(f.err.message, "there are files in '/out'"));
+        sink->type->close(sink);
+        fm_fs_free(f.env.fs);
+        sink_fixture_fini(&f);
+    }
+}
+
 /* ---- What is refused --------------------------------------------------------------------------------------- */
 
 static void test_refused(void **state)
@@ -619,7 +651,7 @@ int main(void)
         cmocka_unit_test(test_many_partitions), cmocka_unit_test(test_escaping),      cmocka_unit_test(test_refused),
         cmocka_unit_test(test_owner),           cmocka_unit_test(test_power_cuts),    cmocka_unit_test(test_kills),
         cmocka_unit_test(test_full_disk),       cmocka_unit_test(test_abort_removes), cmocka_unit_test(test_retention),
-        cmocka_unit_test(test_workers_at_once), cmocka_unit_test(test_lost_entry),
+        cmocka_unit_test(test_workers_at_once), cmocka_unit_test(test_lost_entry),   cmocka_unit_test(test_lost_log),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -123,6 +123,22 @@ static fm_str entry_path(const fm_file_log *log, int64_t id, fm_arena *arena)
                            fm_file_log_is_compact(log, id) ? suffix : "");
 }
 
+fm_status fm_file_log_check_latest(const fm_file_log *log, fm_error *err)
+{
+    fm_arena *scratch = fm_arena_new(0);
+    fm_file_stat stat;
+
+    if (!scratch) return fm_no_memory(NULL, err);
+    fm_str path = entry_path(log, log->latest, scratch);
+    fm_status st = path.ptr ? fm_fs_stat(log->fs, path.ptr, &stat, err) : fm_no_memory(scratch, err);
+    if (st == FM_NOT_FOUND)
+        st = fm_fail(err, FM_CORRUPT, "FLOODMARK_LOG_HOLE",
+                     "Entry %" PRId64 " of the %s in '%s' is there no more: somebody has removed it while the query runs. Restore it from a backup.", log->latest,
+                     log->what, log->dir);
+    fm_arena_free(scratch);
+    return st;
+}
+
 /* A damaged line is found here, before a compaction copies it: then the entries that could tell of it may go. */
 static fm_status check_line(const fm_file_log *log, int64_t id, fm_str line, fm_error *err)
 {

@@ -49,6 +49,9 @@ fm_status fm_file_log_open(fm_file_log *log, fm_fs *fs, fm_clock *clock, const c
 /* Looks again which entry is the latest, for a log that others write. */
 fm_status fm_file_log_refresh(fm_file_log *log, fm_error *err);
 
+/* Whether the latest entry is still there: FM_CORRUPT when somebody has removed it. */
+fm_status fm_file_log_check_latest(const fm_file_log *log, fm_error *err);
+
 /* Whether an entry is a compact one. */
 bool fm_file_log_is_compact(const fm_file_log *log, int64_t id);
 
