@@ -94,6 +94,15 @@ static void tell_late(const fm_progress *p, const fm_zone *zone, fm_strbuf *out)
                                     p->n_late_texts ? "" : " (the hint LATE_ROWS keeps and names them)");
 }
 
+/* Why a micro-batch ran although no row came in. */
+static const char *no_rows(const fm_progress *p)
+{
+    for (int32_t i = 0; i < p->n_sources; i++) {
+        if (!fm_str_eq(p->sources[i].start, p->sources[i].end)) return "what came in is empty";
+    }
+    return p->n_windows || p->has_watermark ? "nothing came in: the watermark had moved, and what it has passed is closed" : "nothing came in";
+}
+
 void fm_story_tell(fm_story *story, const fm_progress *p, const fm_zone *zone, fm_strbuf *out)
 {
     if (p->idle) return;
@@ -110,7 +119,7 @@ void fm_story_tell(fm_story *story, const fm_progress *p, const fm_zone *zone, f
         }
         fm_strbuf_add_char(out, '\n');
     } else {
-        fm_strbuf_add_c(out, "  no rows         the watermark moved: state that it passed is closed\n");
+        fm_strbuf_printf(out, "  no rows         %s\n", no_rows(p));
     }
     if (p->bad_rows) fm_strbuf_printf(out, "  BAD             %" PRId64 " record%s could not be read as the table says\n", p->bad_rows, p->bad_rows == 1 ? "" : "s");
     tell_windows("window opened   ", p->windows, p->n_windows, story->windows, story->n_windows, zone, out);
