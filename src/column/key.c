@@ -460,9 +460,31 @@ static fm_status encode_columns(const fm_vec *const *columns, int32_t n_columns,
     return FM_OK;
 }
 
+/* In columns that hold maps the entries get an order; without such columns nothing happens. */
+static fm_status sort_maps(const fm_vec *const **columns, int32_t n_columns, fm_arena *arena, fm_error *err)
+{
+    const fm_vec **sorted = NULL;
+
+    for (int32_t k = 0; k < n_columns; k++) {
+        if (!fm_type_holds_map((*columns)[k]->type)) continue;
+        if (!sorted) {
+            sorted = fm_arena_array(arena, const fm_vec *, n_columns);
+            if (!sorted) return fm_no_memory(arena, err);
+            memcpy(sorted, *columns, (size_t)n_columns * sizeof(const fm_vec *));
+            *columns = sorted;
+        }
+        fm_vec *v = fm_arena_array(arena, fm_vec, 1);
+        if (!v) return fm_no_memory(arena, err);
+        FM_TRY(fm_vec_sort_maps(v, sorted[k], arena, err));
+        sorted[k] = v;
+    }
+    return FM_OK;
+}
+
 fm_status fm_keys_encode(const fm_vec *const *columns, int32_t n_columns, int32_t rows, fm_arena *arena, fm_key *keys,
                          fm_error *err)
 {
     if (n_columns == 1 && fm_type_is_view(columns[0]->type)) return encode_text(columns[0], rows, arena, keys, err);
+    FM_TRY(sort_maps(&columns, n_columns, arena, err));
     return encode_columns(columns, n_columns, rows, arena, keys, err);
 }

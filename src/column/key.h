@@ -4,7 +4,7 @@
  * Encoding, column after column: one byte 0 for null, 1 for a value; then the value: fixed width types
  * little-endian in their width (floats normalised: one NaN, no -0.0); strings as u32 length and bytes,
  * but the last column's string goes without its length; LIST as u32 count and elements; STRUCT as its
- * fields; maps are no keys. Stable: state files hold it.
+ * fields; MAP as a LIST of its entries in the order of their keys. Stable: state files hold it.
  *
  * An encoding of up to 15 bytes is inline: compared as two words, no pointer followed. */
 #ifndef FM_COLUMN_KEY_H

@@ -139,6 +139,42 @@ static void test_stable_bytes(void **state)
     fm_arena_free(arena);
 }
 
+/* Maps are the same key in whatever order their entries stand, within other values too. */
+static void test_maps(void **state)
+{
+    static const char *const orders[] = {"abc", "cab", "bca", "cba"};
+    fm_error err = FM_ERROR_INIT;
+    fm_arena *arena = fm_arena_new(0);
+    const fm_type *inner = fm_type_map(arena, fm_type_string(), fm_type_i32(), true);
+    const fm_type *type = fm_type_list(arena, fm_type_map(arena, fm_type_i32(), inner, true), true);
+    fm_builder *b = fm_builder_new(arena, type, 0), *outer = fm_builder_child(b, 0), *maps = fm_builder_child(outer, 1);
+    fm_vec v, back;
+    fm_key keys[5];
+
+    for (int i = 0; i < 4; i++) {
+        for (int k = 0; k < 2; k++) {
+            fm_builder_i64(fm_builder_child(outer, 0), (i + k) % 2);
+            for (int c = 0; c < 3; c++) {
+                fm_builder_str(fm_builder_child(maps, 0), (fm_str){orders[i] + c, 1});
+                fm_builder_i64(fm_builder_child(maps, 1), orders[i][c]);
+            }
+            fm_builder_end(maps);
+        }
+        fm_builder_end(outer);
+        fm_builder_end(b);
+    }
+    fm_builder_null(b);
+    assert_int_equal(fm_builder_finish(b, &v, &err), FM_OK);
+    assert_int_equal(fm_keys_encode((const fm_vec *[]){&v}, 1, 5, arena, keys, &err), FM_OK);
+    for (int i = 1; i < 4; i++) assert_true(fm_key_eq(&keys[0], &keys[i]));
+    assert_false(fm_key_eq(&keys[0], &keys[4]));
+    assert_int_equal(fm_keys_decode(keys, 5, &type, 1, arena, &back, &err), FM_OK);
+    for (int i = 0; i < 5; i++) assert_true(fm_vec_same(&v, i, &back, i));
+    assert_int_equal(fm_vec_i32(&back.children[0].children[0])[0], 0);
+    assert_memory_equal(fm_vec_str(&back.children[0].children[1].children[0], 0).ptr, "a", 1);
+    fm_arena_free(arena);
+}
+
 /* Strings of every length around the border of what fits. */
 static void test_string_lengths(void **state)
 {
@@ -253,7 +289,8 @@ static void test_damaged_keys(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_keys),  cmocka_unit_test(test_stable_bytes),  cmocka_unit_test(test_string_lengths),
+        cmocka_unit_test(test_random_keys),  cmocka_unit_test(test_stable_bytes),  cmocka_unit_test(test_maps),
+        cmocka_unit_test(test_string_lengths),
         cmocka_unit_test(test_random_lanes), cmocka_unit_test(test_damaged_lanes), cmocka_unit_test(test_damaged_keys),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -149,6 +149,15 @@ bool fm_type_eq(const fm_type *a, const fm_type *b)
     return true;
 }
 
+bool fm_type_holds_map(const fm_type *t)
+{
+    if (t->id == FM_TYPE_MAP) return true;
+    for (int32_t i = 0; i < t->n_fields; i++) {
+        if (fm_type_holds_map(t->fields[i].type)) return true;
+    }
+    return false;
+}
+
 size_t fm_type_width(const fm_type *type)
 {
     switch (type->id) {

@@ -105,6 +105,8 @@ static inline bool fm_type_is_interval(const fm_type *t)
 }
 /* How many ARRAY, MAP and STRUCT stand within each other: 0 for INT. */
 int fm_type_depth(const fm_type *t);
+/* Whether it is a MAP or holds one. */
+bool fm_type_holds_map(const fm_type *t);
 static inline bool fm_type_is_nested(const fm_type *t) { return t->id >= FM_TYPE_LIST; }
 
 /* Spark's catalog text, as typeof() gives it: "bigint", "decimal(10,2)", "struct<a:int,b:string>". */

@@ -226,22 +226,13 @@ static fm_status parse_list(parser *p, const fm_type **out)
     return *out ? take_sign(p, '>') : fm_no_memory(p->arena, p->err);
 }
 
-static bool holds_map(const fm_type *t)
-{
-    if (t->id == FM_TYPE_MAP) return true;
-    for (int32_t i = 0; i < t->n_fields; i++) {
-        if (holds_map(t->fields[i].type)) return true;
-    }
-    return false;
-}
-
 static fm_status parse_map(parser *p, const fm_type **out)
 {
     const fm_type *key, *value;
 
     FM_TRY(take_sign(p, '<'));
     FM_TRY(parse_type(p, &key));
-    if (holds_map(key)) {
+    if (fm_type_holds_map(key)) {
         return fm_fail(p->err, FM_INVALID, "DATATYPE_MISMATCH.INVALID_MAP_KEY_TYPE",
                        "The key of a map cannot be or hold a map, as it does in the type '%.*s'.",
                        FM_STR_ARG(p->text));

@@ -133,6 +133,10 @@ int fm_vec_cmp(const fm_vec *a, int64_t i, const fm_vec *b, int64_t j);
 /* As SQL groups: null equals null, NaN NaN, 0.0 -0.0; maps as sets of entries. */
 bool fm_vec_same(const fm_vec *a, int64_t i, const fm_vec *b, int64_t j);
 
+/* As `in`, but the entries of every map, at every level, in the order of their keys: same lanes then have same bytes. What needs
+ * no change is shared. */
+fm_status fm_vec_sort_maps(fm_vec *out, const fm_vec *in, fm_arena *arena, fm_error *err);
+
 /* Checks every rule at the top; for debug builds and tests. FM_CORRUPT says which failed. */
 fm_status fm_vec_verify(const fm_vec *v, fm_error *err);
 

@@ -6,19 +6,11 @@
 #include "expr/spark_hash.h"
 #include "expr/text.h"
 
-static bool has_map(const fm_type *t)
-{
-    if (t->id == FM_TYPE_MAP) return true;
-    for (int32_t i = 0; i < t->n_fields; i++)
-        if (has_map(t->fields[i].type)) return true;
-    return false;
-}
-
 static fm_status bind_hash(fm_bind *b, fm_error *err)
 {
     b->nullable = false;
     for (int32_t i = 0; i < b->n_args; i++)
-        if (has_map(b->args[i]->type))
+        if (fm_type_holds_map(b->args[i]->type))
             return fm_fail_bind(b, err, "HASH_MAP_TYPE",
                                 "Input to the function cannot contain elements of the \"MAP\" type, but it has the "
                                 "type %s.", b->args[i]->type, NULL);

@@ -288,16 +288,6 @@ static fm_status resolve_groups(fm_scope *s, fm_expr **groups, int32_t n, fm_err
     for (int32_t i = 0; i < n; i++) {
         FM_TRY(fm_resolve_expr(s, groups[i], &groups[i], err));
         groups[i] = fm_expr_unalias(groups[i]);
-        if (groups[i]->type->id != FM_TYPE_MAP) continue;
-        fm_strbuf text = {0};
-        fm_expr_sql(groups[i], &text);
-        fm_status st = fm_fail_at(err, FM_INVALID, "GROUP_EXPRESSION_TYPE_IS_NOT_ORDERABLE", groups[i]->pos.line,
-                                  groups[i]->pos.column,
-                                  "The expression \"%s\" cannot be used as a grouping expression because its data type "
-                                  "is a MAP, which cannot be compared.",
-                                  text.ptr ? text.ptr : "");
-        fm_strbuf_fini(&text);
-        return st;
     }
     return FM_OK;
 }
