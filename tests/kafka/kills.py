@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Exactly once, by kill -9: kills.py FOLDER BUILD [--kills N] [--seed N] [--only NAME] [--keep].
 
-FOLDER is that of a broker which runs (tests/servers/kafka.sh). One topic, fed all the time, by transactions too, some of them aborted; three
-jobs that read it: its messages appended to a Delta table, sums per key and hour upserted into one with deletion vectors, its messages sent on
-by the transactional Kafka sink. In each round every job is started and killed, at a random moment or just after it noted a micro-batch;
+FOLDER is that of a broker which runs (tests/servers/kafka.sh). One topic, fed all the time, by transactions too, some of them aborted; four
+jobs that read it: its messages appended to a Delta table and to files, sums per key and hour upserted into a table with deletion vectors, its
+messages sent on by the transactional Kafka sink. In each round every job is started and killed, at a random moment or just after it noted a micro-batch;
 now and then the broker is killed or stopped below a running job and started again.
 
 After every kill what is there is read by others (delta-rs, kcat with read_committed) and must be what the offset log says of the
@@ -145,6 +145,10 @@ def streams(kafka, source, target):
         return (f"CREATE STREAMING TABLE t USING delta OPTIONS (path '{job.out}', outputMode 'append', checkpointLocation '{job.checkpoint}') "
                 "AS SELECT partition AS p, offset AS o, CAST(value AS STRING) AS v FROM STREAM events;")
 
+    def files(job):
+        return (f"CREATE STREAMING TABLE t USING json OPTIONS (path '{job.out}', outputMode 'append', checkpointLocation '{job.checkpoint}') "
+                "AS SELECT partition AS p, offset AS o, CAST(value AS STRING) AS v FROM STREAM events;")
+
     def upsert(job):
         schema = pa.schema([("k", pa.string()), ("at", pa.timestamp("us", "UTC")), ("c", pa.int64()), ("s", pa.int64())])
         write_deltalake(job.out, schema.empty_table(), configuration={"delta.enableDeletionVectors": "true"})
@@ -159,7 +163,14 @@ def streams(kafka, source, target):
     def received(stream):
         return None, sorted((k, v) for _, _, k, v in patiently(lambda: kafka.messages(target, committed=True)))
 
+    def written(stream):
+        """What the sink's log lists: files that it does not list are none of the table's."""
+        if not os.path.exists(stream.job.out + "/_spark_metadata"):
+            return None, []
+        return None, sorted((r["p"], r["o"], r["v"]) for r in stream.job.result())
+
     return [Stream("append", kafka, source, append, read_delta("SELECT p, o, v FROM t"), lambda m: sorted(m)),
+            Stream("files", kafka, source, files, written, lambda m: sorted(m)),
             Stream("upsert", kafka, source, upsert,
                    read_delta("SELECT k, substr(CAST(CAST(at AS TIMESTAMP) AS VARCHAR), 1, 13) AS h, c, s FROM t"), sums),
             Stream("send", kafka, source, send, received, lambda m: sorted((f"{{{p}, {o}}}", v) for p, o, v in m))]

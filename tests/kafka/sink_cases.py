@@ -1,9 +1,6 @@
-"""Writing to Kafka: columns, transactions, batches that run again, kills."""
+"""Writing to Kafka: columns, transactions, batches that run again."""
 import os
-import random
 import shutil
-import subprocess
-import time
 
 from kafka_cases import Job, expect, expect_in
 
@@ -80,37 +77,6 @@ def replay(kafka, transactional, want):
         expect(len(kafka.messages(target, True)), want + 1)
 
 
-def kills(kafka):
-    """Killed at random, begun again: what readers of committed messages see is every row, once."""
-    seed = int(os.environ.get("FLOODMARK_SEED", time.time_ns() % 1000000))
-    rounds = int(os.environ.get("FLOODMARK_KILLS", 6))
-    random.seed(seed)
-    print(f"kills: seed {seed}, {rounds} kills")
-    source, target = kafka.topic("kill-in", 2), kafka.topic("kill-out", 2)
-    for p in (0, 1):
-        kafka.send(source, [f"{p}-{i}" for i in range(3000)], partition=p)
-    select = f"SELECT value FROM STREAM events"
-    with Job(kafka) as job, Job(kafka) as files:
-        def options(j):
-            return {"subscribe": source, "startingOffsets": "earliest", "maxOffsetsPerTrigger": max(20, 4000 // rounds)}
-        jobs = [(job, job.stream_text(select, sink="kafka", sink_options=job.options(topic=target, transactional="true") + ", ", **options(job))),
-                (files, files.stream_text("SELECT CAST(value AS STRING) AS v FROM STREAM events", **options(files)))]
-        for round in range(rounds):
-            for j, text in jobs:
-                process = subprocess.Popen([kafka.program, "run", text, "--available-now", "--progress", "none"], stderr=subprocess.DEVNULL)
-                time.sleep(random.uniform(0.02, 0.9))
-                process.kill()
-                process.wait()
-            if round % 10 == 4:
-                kafka.server("kill")
-                kafka.server("start")
-        for j, text in jobs:
-            j.run(["run", text, "--available-now", "--progress", "none"])
-        want = sorted(f"{p}-{i}" for p in (0, 1) for i in range(3000))
-        expect(sorted(v for _, _, _, v in kafka.messages(target, True)) == want, True)
-        expect(sorted(r["v"] for r in files.result()) == want, True)
-
-
 def insert(kafka):
     """INSERT INTO a Kafka table: columns by name, from a list or from the query."""
     topic = kafka.topic("insert", 2)
@@ -127,4 +93,4 @@ def insert(kafka):
         expect_in("FLOODMARK_INSERT_OVERWRITE", run("INSERT OVERWRITE out SELECT 'x' AS value", ok=False))
 
 
-CASES = [columns, insert, topic_column, refusals, replay_is_at_least_once, replay_is_exactly_once, kills]
+CASES = [columns, insert, topic_column, refusals, replay_is_at_least_once, replay_is_exactly_once]

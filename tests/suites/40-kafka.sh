@@ -21,12 +21,23 @@ if ! bash tests/servers/kafka.sh start "$dir"; then
 fi
 echo "broker $(cat "$dir/broker")"
 build=$(readlink -f "$FLOODMARK_BUILD")
-"$(bash tests/venv.sh)" tests/pipelines/run_pipelines.py --broker "$(cat "$dir/broker")" --floodmark "$build/floodmark" --jobs examples/pipelines \
+python=$(bash tests/venv.sh)
+passed=0 failed=0 skipped=0
+
+# add_up LOG: the last line "N passed, N failed[, N skipped]" of a part, added to the sums; a part without one has failed.
+add_up() {
+    local p f s
+    read -r p f s < <(sed -nE 's/^([0-9]+) passed, ([0-9]+) failed(, ([0-9]+) skipped.*)?.*$/\1 \2 \4/p' "$1" | tail -n 1) || { p=0 f=1; }
+    passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + ${s:-0}))
+}
+
+"$python" tests/pipelines/run_pipelines.py --broker "$(cat "$dir/broker")" --floodmark "$build/floodmark" --jobs examples/pipelines \
     --settle 2 >"$dir/pipelines" 2>&1
 grep -v 'no job$' "$dir/pipelines"
+add_up "$dir/pipelines"
+"$python" tests/kafka/kills.py "$dir" "$build" --kills "${FLOODMARK_KILLS:-3}" | tee "$dir/kills"
+add_up "$dir/kills"
 python3 tests/kafka/run.py "$dir" "$build" | tee "$dir/cases"
-# Both ended with "N passed, N failed": added up.
-read -r p1 f1 s1 < <(sed -nE 's/^([0-9]+) passed, ([0-9]+) failed, ([0-9]+) skipped$/\1 \2 \3/p' "$dir/cases" | tail -n 1) || { p1=0 f1=1 s1=0; }
-read -r p2 f2 < <(sed -nE 's/^([0-9]+) passed, ([0-9]+) failed.*$/\1 \2/p' "$dir/pipelines" | tail -n 1) || { p2=0 f2=1; }
-echo "$((p1 + p2)) passed, $((f1 + f2)) failed, $s1 skipped"
-[ "$((f1 + f2))" -eq 0 ]
+add_up "$dir/cases"
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]
