@@ -20,6 +20,7 @@ typedef struct alteration {
     fm_delta_commit d;
     fm_str name;                  /* of the table, for messages */
     bool is_nothing;              /* there is nothing to commit */
+    fm_status (*act)(struct alteration *a, fm_error *err);
 } alteration;
 
 static fm_status commit(alteration *a, fm_error *err)
@@ -416,6 +417,18 @@ static fm_status drop_constraint(alteration *a, fm_error *err)
 
 /* ---- All ------------------------------------------------------------------------------------------------------------------------- */
 
+static fm_status run(void *ctx, fm_error *err)
+{
+    alteration *a = ctx;
+
+    a->m = a->c.snapshot->metadata;
+    a->protocol = a->c.snapshot->protocol;
+    a->d = (fm_delta_commit){0};
+    a->is_nothing = false;
+    FM_TRY(a->act(a, err));
+    return a->is_nothing ? FM_OK : commit(a, err);
+}
+
 fm_status fm_session_alter(fm_session *s, const fm_plan *p, fm_error *err)
 {
     static const struct {
@@ -424,22 +437,12 @@ fm_status fm_session_alter(fm_session *s, const fm_plan *p, fm_error *err)
     } actions[] = {{"ADD COLUMNS", add_columns}, {"SET PROPERTIES", set_properties}, {"UNSET PROPERTIES", unset_properties}, {"ADD CONSTRAINT", add_constraint},
                    {"DROP CONSTRAINT", drop_constraint}, {"RENAME COLUMN", rename_column}, {"DROP COLUMNS", drop_columns}};
     size_t action = 0, n = sizeof actions / sizeof actions[0];
+    alteration a = {.s = s, .p = p, .name = p->name_parts[p->n_name_parts - 1]};
     const fm_table_def *table;
-    fm_status st = FM_CONFLICT;
 
     FM_TRY(fm_delta_table_of(s, p->name_parts, p->n_name_parts, p->pos, &table, err));
     while (action < n && !fm_str_eq(p->what, fm_str_c(actions[action].what))) action++;
     fm_assert(action < n);
-    for (int tries = 0; st == FM_CONFLICT && tries < FM_CHANGE_TRIES_MAX; tries++) {
-        alteration a = {.s = s, .p = p, .name = p->name_parts[p->n_name_parts - 1]};
-        st = fm_change_begin(&a.c, s, table, err);
-        if (st == FM_OK) {
-            a.m = a.c.snapshot->metadata;
-            a.protocol = a.c.snapshot->protocol;
-            st = actions[action].run(&a, err);
-        }
-        if (st == FM_OK && !a.is_nothing) st = commit(&a, err);
-        fm_change_end(&a.c, st);
-    }
-    return st;
+    a.act = actions[action].run;
+    return fm_change_try(&a.c, s, table, fm_change_begin, run, &a, err);
 }

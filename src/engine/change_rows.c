@@ -106,6 +106,82 @@ void fm_change_end(fm_change *c, fm_status st)
     c->arena = c->batch = NULL;
 }
 
+fm_status fm_change_try(fm_change *c, fm_session *s, const fm_table_def *table, fm_change_begin_fn begin_try, fm_status (*run)(void *ctx, fm_error *err),
+                        void *ctx, fm_error *err)
+{
+    fm_status st = FM_CONFLICT;
+
+    for (int tries = 0; st == FM_CONFLICT && tries < FM_CHANGE_TRIES_MAX; tries++) {
+        st = begin_try(c, s, table, err);
+        if (st == FM_OK) st = run(ctx, err);
+        fm_change_end(c, st);
+    }
+    return st;
+}
+
+/* ---- What was read ---------------------------------------------------------------------------------------------------------- */
+
+typedef struct reading {
+    fm_change *c;
+    fm_status st;
+    fm_error *err;
+} reading;
+
+/* Conditions that a read was given, over the columns of the snapshot. */
+static fm_status note_read(fm_change *c, const fm_plan *read, fm_error *err)
+{
+    const fm_type *have = read->table->schema;
+    int32_t *columns = fm_arena_array(c->arena, int32_t, have->n_fields);
+    const fm_condition **conditions = fm_arena_array(c->arena, const fm_condition *, read->n_exprs);
+    fm_delta_pruner p = {.schema = c->snapshot->schema, .conditions = conditions, .zone = c->s->conf.zone};
+
+    if (!columns || !conditions) return fm_no_memory(c->arena, err);
+    for (int32_t i = 0; i < have->n_fields; i++) columns[i] = fm_delta_schema_find(p.schema->type, have->fields[i].name);
+    for (int32_t i = 0; i < read->n_exprs && read->conditions; i++) {
+        const fm_condition *known;
+        FM_TRY(fm_condition_remap(read->conditions[i], columns, c->arena, &known, err));
+        if (known) conditions[p.n_conditions++] = known;
+    }
+    if (!FM_GROW(c->arena, c->reads, c->n_reads, c->cap_reads)) return fm_no_memory(c->arena, err);
+    c->reads[c->n_reads++] = p;
+    return FM_OK;
+}
+
+static bool look_at_read(const fm_plan *p, void *ctx)
+{
+    reading *r = ctx;
+    fm_delta_log log;
+
+    if (p->kind != FM_PLAN_READ || !fm_str_eq_ci(p->table->format, FM_STR("delta")) || r->c->snapshot->version < 0) return true;
+    r->st = fm_delta_log_of(r->c->s, p->table, r->c->arena, &log, r->err);
+    if (r->st == FM_OK && fm_str_eq(log.root, r->c->log.root)) r->st = note_read(r->c, p, r->err);
+    return r->st == FM_OK;
+}
+
+fm_status fm_change_note_reads(fm_change *c, const fm_plan *optimized, fm_error *err)
+{
+    reading r = {.c = c, .err = err};
+
+    fm_plan_walk(optimized, look_at_read, &r);
+    return r.st;
+}
+
+/* Whether one of the reads would have seen rows of a file that another added, or saw some of one that another removed. */
+static bool would_read(void *ctx, const fm_delta_file *file)
+{
+    fm_change *c = ctx;
+    fm_arena *scratch = fm_arena_new(0);
+    bool may = !scratch;
+
+    for (int32_t i = 0; i < c->n_reads && !may; i++) {
+        /* A remove may come without partition values: then it may be of any. */
+        bool blank = c->reads[i].schema->n_partitions && file->partition_values.n == 0;
+        if (blank || fm_delta_file_may_hold(&c->reads[i], file, scratch, &may, NULL) != FM_OK) may = true;
+    }
+    fm_arena_free(scratch);
+    return may;
+}
+
 /* ---- Rows ----------------------------------------------------------------------------------------------------------------- */
 
 fm_status fm_change_plan_rows(fm_change *c, const fm_type *rows, const fm_delta_wish *wish, bool want_changes, fm_error *err)
@@ -235,6 +311,11 @@ fm_status fm_change_finish(fm_change *c, bool remove_all, fm_delta_commit *d, fm
 {
     d->protocol = c->plan.protocol;
     d->metadata = c->plan.metadata;
+    if (!d->read_files) {
+        d->read_files = c->n_reads > 0;
+        d->would_read = would_read;
+        d->ctx = c;
+    }
     d->is_serializable = fm_str_eq_ci(fm_delta_map_get(&c->plan.written->configuration, "delta.isolationLevel", FM_STR("")), FM_STR("Serializable"));
     for (int32_t i = 0; !remove_all && i < c->snapshot->n_entries; i++) {
         if (c->hits[i].bits) FM_TRY(fm_delta_rewrite_file(c->rewrite, &c->snapshot->entries[i].file, &c->hits[i], err));

@@ -213,7 +213,7 @@ static fm_status commit(statement *s, fm_error *err)
 {
     static const char *const operations[] = {"UPDATE", "DELETE", "MERGE"};
     fm_change_totals totals;
-    fm_delta_commit d = {.operation = operations[s->p->kind - FM_PLAN_UPDATE], .read_files = true};
+    fm_delta_commit d = {.operation = operations[s->p->kind - FM_PLAN_UPDATE]};
 
     if (s->counts[0] == 0 && !s->c.plan.metadata) return FM_OK; /* nothing changed: no commit */
     FM_TRY(fm_change_finish(&s->c, false, &d, &totals, err));
@@ -231,11 +231,20 @@ static fm_status plan_schema(statement *s, fm_delta_plan *plan, fm_error *err)
     return none ? fm_delta_plan_write(s->c.snapshot, &wish, s->c.arena, plan, err) : fm_no_memory(s->c.arena, err);
 }
 
-static fm_status run(statement *s, fm_error *err)
+static fm_status note_reads(void *ctx, const fm_plan *optimized, fm_error *err)
 {
-    fm_delta_plan plan;
-    fm_rows_to to = {.ctx = s, .begin = begin_rows, .push = take_rows};
+    statement *s = ctx;
 
+    return fm_change_note_reads(&s->c, optimized, err);
+}
+
+static fm_status run(void *ctx, fm_error *err)
+{
+    statement *s = ctx;
+    fm_delta_plan plan;
+    fm_rows_to to = {.ctx = s, .begin = begin_rows, .push = take_rows, .planned = note_reads};
+
+    for (int i = 0; i < 4; i++) s->counts[i] = s->matched[i] = s->by_source[i] = 0;
     s->evolving = NULL;
     if (s->p->kind == FM_PLAN_MERGE) FM_TRY(look_at_source(s, err));
     FM_TRY(plan_schema(s, &plan, err));
@@ -248,28 +257,17 @@ static fm_status run(statement *s, fm_error *err)
     return commit(s, err);
 }
 
-static fm_status try_once(statement *s, fm_session *session, fm_error *err)
-{
-    for (int i = 0; i < 4; i++) s->counts[i] = s->matched[i] = s->by_source[i] = 0;
-    fm_status st = fm_change_begin(&s->c, session, s->table, err);
-    if (st == FM_OK) st = run(s, err);
-    fm_change_end(&s->c, st);
-    return st;
-}
-
 fm_status fm_session_change(fm_session *session, const fm_plan *p, fm_result *r, fm_error *err)
 {
     static const char *const names[] = {"num_affected_rows", "num_updated_rows", "num_deleted_rows", "num_inserted_rows"};
     statement s = {.p = p, .evolve = p->outer};
     const fm_plan *relation = p->children[0]->kind == FM_PLAN_SUBQUERY_ALIAS ? p->children[0]->children[0] : p->children[0];
-    fm_status st = FM_CONFLICT;
     bool automatic = false;
 
     FM_TRY(fm_options_bool(&session->settings, "spark.databricks.delta.schema.autoMerge.enabled", false, &automatic, err));
     if (p->kind == FM_PLAN_MERGE) s.evolve |= automatic;
     FM_TRY(fm_delta_table_of(session, relation->name_parts, relation->n_name_parts, relation->pos, &s.table, err));
-    for (int tries = 0; st == FM_CONFLICT && tries < FM_CHANGE_TRIES_MAX; tries++) st = try_once(&s, session, err);
-    if (st != FM_OK) return st;
+    FM_TRY(fm_change_try(&s.c, session, s.table, fm_change_begin, run, &s, err));
     int64_t counts[] = {s.counts[0], s.counts[FM_CHANGE_UPDATED], s.counts[FM_CHANGE_DELETED], s.counts[FM_CHANGE_INSERTED]};
     return fm_result_counts(r, names, counts, p->kind == FM_PLAN_MERGE ? 4 : 1, err);
 }

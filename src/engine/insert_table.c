@@ -87,6 +87,13 @@ static fm_status push_rows(void *ctx, const fm_batch *batch, fm_error *err)
     return fm_change_push(l->c, &rows, NULL, 0, types, err);
 }
 
+static fm_status note_reads(void *ctx, const fm_plan *optimized, fm_error *err)
+{
+    loading *l = ctx;
+
+    return fm_change_note_reads(l->c, optimized, err);
+}
+
 /* ---- Rows that REPLACE WHERE takes away ------------------------------------------------------------------------------------ */
 
 static fm_status begin_old(void *ctx, const fm_type *schema, fm_error *err) { return FM_OK; }
@@ -115,7 +122,7 @@ static fm_status remove_old(loading *l, fm_error *err)
     fm_plan *statement = fm_plan_new(arena, FM_PLAN_DELETE, l->in->pos), *relation = fm_plan_new(arena, FM_PLAN_RELATION, l->in->pos), *query;
     fm_merge_clause *clause = fm_arena_one(arena, fm_merge_clause);
     fm_plan **children = fm_arena_array(arena, fm_plan *, 1);
-    fm_rows_to to = {.ctx = l, .begin = begin_old, .push = take_old};
+    fm_rows_to to = {.ctx = l, .begin = begin_old, .push = take_old, .planned = note_reads};
     int32_t none;
 
     if (!statement || !relation || !clause || !children) return fm_no_memory(arena, err);
@@ -199,9 +206,9 @@ static fm_status describe(const loading *l, const fm_change_totals *t, fm_delta_
 fm_status fm_insert_rows(fm_change *c, const fm_insertion *in, fm_error *err)
 {
     loading l = {.c = c, .in = in};
-    fm_rows_to to = {.ctx = &l, .begin = begin_rows, .push = push_rows};
+    fm_rows_to to = {.ctx = &l, .begin = begin_rows, .push = push_rows, .planned = note_reads};
     fm_change_totals totals;
-    fm_delta_commit d = {.operation = in->operation, .read_files = in->mode != FM_INSERT_APPEND};
+    fm_delta_commit d = {.operation = in->operation, .read_files = in->mode == FM_INSERT_OVERWRITE || in->mode == FM_INSERT_DYNAMIC};
 
     FM_TRY(fm_session_query_into(c->s, in->query, c->arena, &to, err));
     if (in->mode == FM_INSERT_REPLACE) FM_TRY(remove_old(&l, err));
@@ -400,8 +407,10 @@ static fm_status choose_mode(statement *st, fm_error *err)
     return FM_OK;
 }
 
-static fm_status run(statement *st, fm_error *err)
+static fm_status run(void *ctx, fm_error *err)
 {
+    statement *st = ctx;
+
     st->in.query = st->p->children[0];
     st->in.replace = NULL;
     FM_TRY(choose_mode(st, err));
@@ -416,17 +425,11 @@ fm_status fm_session_insert(fm_session *s, const fm_plan *p, fm_result *r, fm_er
     const fm_table_def *table;
     fm_change c;
     statement st = {.p = p, .c = &c, .s = s, .in = {.operation = "WRITE", .pos = p->pos}};
-    fm_status status = FM_CONFLICT;
     bool by_name = p->n_name_parts == 1 || (p->n_name_parts == 2 && fm_str_eq_ci(p->name_parts[0], FM_STR("default"))); /* no delta.`t` */
     const fm_relation *known = by_name ? fm_session_find(s, p->name) : NULL;
 
     if (known && known->table && !fm_str_eq_ci(known->table->format, FM_STR("delta"))) return fm_session_insert_plain(s, p, known->table, r, err);
     FM_TRY(fm_delta_table_of(s, p->name_parts, p->n_name_parts, p->pos, &table, err));
     FM_TRY(fm_options_bool(&s->settings, "spark.databricks.delta.schema.autoMerge.enabled", false, &st.in.merge_schema, err));
-    for (int tries = 0; status == FM_CONFLICT && tries < FM_CHANGE_TRIES_MAX; tries++) {
-        status = fm_change_begin(&c, s, table, err);
-        if (status == FM_OK) status = run(&st, err);
-        fm_change_end(&c, status);
-    }
-    return status;
+    return fm_change_try(&c, s, table, fm_change_begin, run, &st, err);
 }

@@ -10,6 +10,7 @@ typedef struct fm_maintenance {
     fm_str name;              /* of the table, as written */
     fm_change c;              /* the table at its latest version; its arena is this try's */
     fm_result *r;
+    fm_status (*act)(struct fm_maintenance *m, fm_error *err);
 } fm_maintenance;
 
 fm_status fm_describe_history(fm_maintenance *m, fm_error *err);

@@ -262,6 +262,13 @@ static fm_status vacuum_table(fm_maintenance *m, fm_error *err)
 
 /* ---- All ---------------------------------------------------------------------------------------------------------------------------- */
 
+static fm_status run(void *ctx, fm_error *err)
+{
+    fm_maintenance *m = ctx;
+
+    return m->act(m, err);
+}
+
 fm_status fm_session_maintain(fm_session *s, const fm_plan *p, fm_result *r, fm_error *err)
 {
     static const struct {
@@ -273,15 +280,10 @@ fm_status fm_session_maintain(fm_session *s, const fm_plan *p, fm_result *r, fm_
     size_t action = 0, n = sizeof actions / sizeof actions[0];
     fm_maintenance m = {.s = s, .p = p, .name = p->name_parts[p->n_name_parts - 1], .r = r};
     const fm_table_def *table;
-    fm_status st = FM_CONFLICT;
 
     FM_TRY(fm_delta_table_of(s, p->name_parts, p->n_name_parts, p->pos, &table, err));
     while (action < n && !fm_str_eq(p->what, fm_str_c(actions[action].what))) action++;
     fm_assert(action < n);
-    for (int tries = 0; st == FM_CONFLICT && tries < FM_CHANGE_TRIES_MAX; tries++) {
-        st = (actions[action].writes ? fm_change_begin : fm_change_begin_read)(&m.c, s, table, err);
-        if (st == FM_OK) st = actions[action].run(&m, err);
-        fm_change_end(&m.c, st);
-    }
-    return st;
+    m.act = actions[action].run;
+    return fm_change_try(&m.c, s, table, actions[action].writes ? fm_change_begin : fm_change_begin_read, run, &m, err);
 }

@@ -146,6 +146,7 @@ fm_status fm_session_query_into(fm_session *s, const fm_plan *query, fm_arena *a
     if (!schema) return fm_no_memory(arena, err);
     FM_TRY(to->begin(to->ctx, schema, err));
     FM_TRY(fm_optimize(arena, &s->conf, analyzed, &optimized, err));
+    if (to->planned) FM_TRY(to->planned(to->ctx, optimized, err));
     FM_TRY(fm_exec_open(&env, optimized, FM_MODE_COMPLETE, NULL, &emit, 0, &exec, err));
     fm_status st = fm_exec_run(exec, &context, NULL, NULL, NULL, arena, &ran, err);
     fm_exec_close(exec);

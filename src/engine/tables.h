@@ -25,6 +25,7 @@ typedef struct fm_rows_to {
     void *ctx;
     fm_status (*begin)(void *ctx, const fm_type *schema, fm_error *err);
     fm_status (*push)(void *ctx, const fm_batch *batch, fm_error *err);
+    fm_status (*planned)(void *ctx, const fm_plan *optimized, fm_error *err); /* before anything is read; NULL: nobody looks */
 } fm_rows_to;
 fm_status fm_session_query_into(fm_session *s, const fm_plan *query, fm_arena *arena, const fm_rows_to *to, fm_error *err);
 
