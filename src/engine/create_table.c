@@ -97,7 +97,7 @@ static fm_status make_empty(creation *k, fm_delta_wish *wish, fm_error *err)
 
 static fm_status fill(creation *k, const fm_delta_wish *wish, fm_error *err)
 {
-    fm_insertion in = {.mode = k->there ? FM_INSERT_OVERWRITE : FM_INSERT_APPEND, .query = k->p->children[0], .wish = *wish, .operation = operation(k), .pos = k->p->pos};
+    fm_insertion in = {.mode = k->there ? FM_INSERT_OVERWRITE : FM_INSERT_APPEND, .query = k->p->children[0], .wish = *wish, .operation = operation(k), .makes_table = true, .pos = k->p->pos};
 
     if (k->def.schema) {
         return fm_fail_at(err, FM_INVALID, "PARSE_SYNTAX_ERROR", k->p->pos.line, k->p->pos.column, "A schema may not be specified in a Create Table As Select (CTAS) statement.");
@@ -166,7 +166,8 @@ fm_status fm_session_create_delta(fm_session *s, const fm_plan *p, fm_result *r,
     fm_status st = FM_CONFLICT;
 
     k.def.name = p->name_parts[p->n_name_parts - 1];
-    k.path = by_path ? p->name_parts[1] : fm_str_trim(fm_options_get(&k.def.options, "path", FM_STR("")));
+    if (by_path) k.path = p->name_parts[1];
+    else FM_TRY(fm_location_of(&k.def.options, &k.path, err));
     k.managed = k.path.len == 0;
     const fm_relation *r0 = by_path ? NULL : fm_session_find(s, k.def.name);
     if (r0 && p->if_not_exists) return FM_OK;

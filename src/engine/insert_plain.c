@@ -5,6 +5,8 @@
  *       ANSI store assignment policy, which refuses at once what it would not cast; a column that a list leaves out is null */
 #include "engine/insert_plain.h"
 
+#include "engine/tables.h"
+
 #include "expr/cast.h"
 #include "format/format.h"
 #include "sink/file_batch.h"
@@ -137,6 +139,12 @@ static fm_status match_columns(plain *l, const fm_type *schema, fm_error *err)
     if (l->by_name) {
         for (int32_t i = 0; i < n_names; i++) {
             names[i] = schema->fields[i].name;
+            for (int32_t k = 0; k < i; k++) {
+                if (!fm_str_eq_ci(names[i], names[k])) continue;
+                return fm_fail_at(err, FM_INVALID, "INCOMPATIBLE_DATA_FOR_TABLE.AMBIGUOUS_COLUMN_NAME", l->p->pos.line, l->p->pos.column,
+                                  "Cannot write incompatible data for the table `%.*s`: Ambiguous column name in the input data `%.*s`.",
+                                  FM_STR_ARG(l->table->name), FM_STR_ARG(names[i]));
+            }
             if (find(l->columns, names[i]) >= 0) continue;
             return fm_fail_at(err, FM_INVALID, "INCOMPATIBLE_DATA_FOR_TABLE.EXTRA_COLUMNS", l->p->pos.line, l->p->pos.column,
                               "Cannot write incompatible data for the table `%.*s`: Cannot write extra columns `%.*s`.", FM_STR_ARG(l->table->name), FM_STR_ARG(names[i]));
@@ -260,6 +268,7 @@ static fm_status begin_rows(void *ctx, const fm_type *schema, fm_error *err)
 {
     plain *l = ctx;
 
+    if (l->p->kind != FM_PLAN_INSERT) FM_TRY(fm_columns_differ(&l->s->conf, schema, l->p->pos, err));
     if (l->columns) FM_TRY(match_columns(l, schema, err));
     else FM_TRY(rename_rows(l, schema, err));
     return l->format ? open_files(l, err) : open_sink(l, err);
@@ -358,7 +367,8 @@ fm_status fm_session_place_table(fm_session *s, fm_table_def *def, fm_error *err
 {
     fm_str path;
 
-    if (!fm_format_find(def->format) || fm_str_trim(fm_options_get(&def->options, "path", FM_STR(""))).len) return FM_OK;
+    FM_TRY(fm_location_of(&def->options, &path, err));
+    if (!fm_format_find(def->format) || path.len) return FM_OK;
     fm_options written = def->options;
     bool ok = true;
     FM_TRY(fm_warehouse_path(s, def->name, &path, err));

@@ -59,6 +59,7 @@ static fm_status begin_rows(void *ctx, const fm_type *schema, fm_error *err)
     loading *l = ctx;
     fm_delta_wish wish = l->in->wish;
 
+    if (l->in->makes_table) FM_TRY(fm_columns_differ(&l->c->s->conf, schema, l->in->pos, err));
     FM_TRY(name_rows(l, schema, err));
     wish.rows = l->rows;
     wish.merge_schema = l->in->merge_schema;

@@ -19,6 +19,7 @@ typedef struct fm_insertion {
     const fm_expr *replace;
     fm_str replace_sql;
     bool merge_schema;
+    bool makes_table;            /* CREATE TABLE AS */
     fm_delta_wish wish;          /* CREATE TABLE AS: what the table is made with */
     const char *operation;
     fm_str parameters;           /* JSON; no ptr: those of WRITE */

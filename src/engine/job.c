@@ -82,6 +82,7 @@ static fm_status add_stream(fm_job *job, const fm_plan *p, fm_error *err)
         start.name = p->name_parts[p->n_name_parts - 1];
         start.format = p->table->format.len ? p->table->format : FM_STR("console");
         start.options = &p->table->options;
+        start.makes_table = true;
         start.partition_by = p->table->partition_by;
         start.n_partition_by = p->table->n_partition_by;
     }

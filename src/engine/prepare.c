@@ -2,7 +2,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "engine/session_impl.h"
+#include "engine/tables.h"
+#include "format/format.h"
 #include "plan/result_keys.h"
 
 /* What the options of a sink say to the engine; the rest is the sink's own. */
@@ -165,6 +166,7 @@ static fm_status open_query(fm_session *s, const fm_plan *analyzed, const fm_sta
     spec.sink = (fm_sink_spec){.format = fm_arena_str(p->arena, start->format), .options = sink_options,
                                .partition_by = start->partition_by, .n_partition_by = start->n_partition_by};
     FM_TRY(result_schema(analyzed, p->arena, &spec.sink.schema, err));
+    if (start->makes_table && fm_format_find(start->format)) FM_TRY(fm_columns_differ(&s->conf, spec.sink.schema, analyzed->pos, err));
     if (spec.mode == FM_MODE_UPDATE) {
         int32_t *keys;
         FM_TRY(fm_result_keys(analyzed, p->arena, &keys, &spec.sink.n_key_columns, &spec.sink.missing_key, err));

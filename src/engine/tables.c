@@ -121,6 +121,30 @@ fm_status fm_session_drop_table(fm_session *s, fm_str name, bool if_exists, fm_e
 
 /* ---- Queries ------------------------------------------------------------------------------------------------------------ */
 
+fm_status fm_columns_differ(const fm_session_conf *conf, const fm_type *columns, fm_pos pos, fm_error *err)
+{
+    for (int32_t i = 0; i < columns->n_fields; i++) {
+        fm_str name = columns->fields[i].name;
+        for (int32_t k = 0; k < i; k++) {
+            bool same = conf->case_sensitive ? fm_str_eq(columns->fields[k].name, name) : fm_str_eq_ci(columns->fields[k].name, name);
+            if (!same) continue;
+            return fm_fail_at(err, FM_INVALID, "COLUMN_ALREADY_EXISTS", pos.line, pos.column,
+                              "The column `%.*s` already exists. Choose another name or rename the existing column.", FM_STR_ARG(name));
+        }
+    }
+    return FM_OK;
+}
+
+fm_status fm_location_of(const fm_options *options, fm_str *out, fm_error *err)
+{
+    const fm_option *o = fm_options_find(options, "path");
+
+    *out = o ? fm_str_trim(o->value) : (fm_str){"", 0};
+    if (!o || out->len) return FM_OK;
+    return fm_fail_at(err, FM_INVALID, "INVALID_EMPTY_LOCATION", o->line, o->column, "The location name cannot be empty string, but `%.*s` was given.",
+                      FM_STR_ARG(o->value));
+}
+
 fm_status fm_session_query_into(fm_session *s, const fm_plan *query, fm_arena *arena, const fm_rows_to *to, fm_error *err)
 {
     fm_plan *analyzed, *optimized;

@@ -20,6 +20,11 @@ fm_status fm_delta_table_of(fm_session *s, const fm_str *parts, int32_t n, fm_po
 /* Its log. *log lives in arena. */
 fm_status fm_delta_log_of(fm_session *s, const fm_table_def *table, fm_arena *arena, fm_delta_log *log, fm_error *err);
 
+/* Rule: Spark: a table that is made has no two columns of one name. errors  COLUMN_ALREADY_EXISTS */
+fm_status fm_columns_differ(const fm_session_conf *conf, const fm_type *columns, fm_pos pos, fm_error *err);
+/* The option path of a table that is made; empty: there is none. errors  INVALID_EMPTY_LOCATION: there is one, and it says nothing */
+fm_status fm_location_of(const fm_options *options, fm_str *out, fm_error *err);
+
 /* Runs a query that is no stream; rows go to emit. *schema, in arena, is known before the first row: begin is called with it. */
 typedef struct fm_rows_to {
     void *ctx;

@@ -107,6 +107,22 @@ starts "outputMode 'append'" 3:1 FLOODMARK_NO_CHECKPOINT
 starts "$ck" 3:1 DATA_SOURCE_NOT_FOUND jsn
 starts "$ck, retention 'long'" 4:[0-9]+ FLOODMARK_INVALID_OPTION
 
+# A table has no two columns of one name; a place has a name. Spark: CREATE TABLE ... AS, INSERT BY NAME.
+for format in json csv parquet delta; do
+    says 1 '\[COLUMN_ALREADY_EXISTS\] The column .V. already' "$program" sql "CREATE TABLE twice USING $format LOCATION 'twice_$format' AS SELECT 1 AS v, 2 AS V"
+    says 1 '\[(INCOMPATIBLE_DATA_FOR_TABLE.AMBIGUOUS_COLUMN_NAME|DELTA_DUPLICATE_COLUMNS_FOUND)\]' "$program" sql \
+        "CREATE TABLE named (a INT, b INT) USING $format LOCATION 'named_$format'; INSERT INTO named BY NAME SELECT 1 AS a, 2 AS a"
+    says 0 '^\{"a":1,"b":2\}~$' "$program" sql "CREATE TABLE named (a INT, b INT) USING $format LOCATION 'named_$format'; INSERT INTO named SELECT 1 AS v, 2 AS v; SELECT * FROM named" --format json
+    printf "CREATE TABLE r (device STRING) USING json OPTIONS (path 'in');\nCREATE STREAMING TABLE twice USING %s OPTIONS (path 'stream_%s', checkpointLocation 'ck_%s') AS SELECT device, device FROM STREAM r;\n" \
+        $format $format $format >twice.sql
+    says 1 '^twice.sql:2:[0-9]+: \[(COLUMN_ALREADY_EXISTS|DELTA_DUPLICATE_COLUMNS_FOUND)\]' "$program" run twice.sql --available-now
+    for words in "LOCATION ''" "OPTIONS (path '')" "LOCATION '  '"; do
+        says 1 '\[INVALID_EMPTY_LOCATION\]' "$program" sql "CREATE TABLE nowhere (a INT) USING $format $words"
+        says 1 '\[INVALID_EMPTY_LOCATION\]' "$program" sql "CREATE TABLE nowhere USING $format $words AS SELECT 1 AS a"
+    done
+done
+says 0 '^\{"a":1\}~$' "$program" sql "CREATE TABLE here (a INT) USING json; INSERT INTO here VALUES (1); SELECT * FROM here" --format json
+
 # Output that cannot be written ends the job: nothing is read on for nobody.
 says 1 'cannot write to standard output: No space left' bash -c '"$FLOODMARK" run energy.sql -c in=in -c out=full --available-now >/dev/full'
 # The micro-batch that was not seen is printed by the next run: it is not committed.
