@@ -160,7 +160,9 @@ static fm_plan *read_source(maker *m)
     fm_plan *source = m->statement->children[1];
     fm_expr *list[2] = {node(m, FM_EXPR_STAR, NULL, 0), alias(m, fm_expr_literal_bool(m->arena, true), SOURCE)};
 
-    return named(m, over(m, FM_PLAN_PROJECT, &source, 1, list, 2), m->source);
+    fm_plan *marked = over(m, FM_PLAN_PROJECT, &source, 1, list, 2);
+    if (marked) marked->rows_seen = m->q->source_rows;
+    return named(m, marked, m->source);
 }
 
 static bool has_clause(const fm_plan *statement, fm_merge_when when)

@@ -31,6 +31,7 @@ typedef struct fm_change_query {
     const fm_type *source;       /* STRUCT: columns of the source of MERGE; else NULL */
     bool evolve;                 /* a column that the source lacks is no error */
     bool want_old;
+    int64_t *source_rows;        /* of MERGE: how many rows the source had, once the query has run */
 } fm_change_query;
 
 /* *out: unresolved. *n_new: columns that come. errors  UNRESOLVED_COLUMN, DELTA_CONFLICT_SET_COLUMN,

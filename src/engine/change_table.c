@@ -15,6 +15,7 @@ typedef struct statement {
     bool evolve, want_old;
     fm_plan *query;
     int32_t n_new;
+    int64_t source_rows;          /* of MERGE */
     int64_t counts[4];            /* by FM_CHANGE_*; [0]: all */
     int64_t by_source[4], matched[4]; /* likewise, of clauses of that kind */
 } statement;
@@ -196,7 +197,7 @@ static fm_str metrics(const statement *s, const fm_change_totals *t)
                       {update ? "numUpdatedRows" : "numDeletedRows", s->counts[0]}, {"numAddedFiles", t->added_files}, {"numAddedBytes", t->added_bytes}};
         return fm_metrics_json(s->c.arena, m, sizeof m / sizeof m[0]);
     }
-    fm_metric m[] = {{"numTargetRowsInserted", s->counts[FM_CHANGE_INSERTED]}, {"numTargetRowsUpdated", s->counts[FM_CHANGE_UPDATED]},
+    fm_metric m[] = {{"numSourceRows", s->source_rows}, {"numTargetRowsInserted", s->counts[FM_CHANGE_INSERTED]}, {"numTargetRowsUpdated", s->counts[FM_CHANGE_UPDATED]},
                   {"numTargetRowsDeleted", s->counts[FM_CHANGE_DELETED]}, {"numTargetRowsMatchedUpdated", s->matched[FM_CHANGE_UPDATED]},
                   {"numTargetRowsMatchedDeleted", s->matched[FM_CHANGE_DELETED]}, {"numTargetRowsNotMatchedBySourceUpdated", s->by_source[FM_CHANGE_UPDATED]},
                   {"numTargetRowsNotMatchedBySourceDeleted", s->by_source[FM_CHANGE_DELETED]}, {"numTargetRowsCopied", t->copied_rows},
@@ -244,6 +245,7 @@ static fm_status run(void *ctx, fm_error *err)
     fm_delta_plan plan;
     fm_rows_to to = {.ctx = s, .begin = begin_rows, .push = take_rows, .planned = note_reads};
 
+    s->source_rows = 0;
     for (int i = 0; i < 4; i++) s->counts[i] = s->matched[i] = s->by_source[i] = 0;
     s->evolving = NULL;
     if (s->p->kind == FM_PLAN_MERGE) FM_TRY(look_at_source(s, err));
@@ -251,7 +253,7 @@ static fm_status run(void *ctx, fm_error *err)
     FM_TRY(fm_change_declare_target(&s->c, err));
     s->want_old = fm_delta_property(plan.written, "delta.enableChangeDataFeed", false);
     fm_change_query q = {.s = s->c.s, .statement = s->p, .target = FM_STR(FM_CHANGE_TARGET), .have = s->c.snapshot->schema, .want = plan.schema, .source = s->source,
-                         .evolve = s->evolve, .want_old = s->want_old};
+                         .evolve = s->evolve, .want_old = s->want_old, .source_rows = &s->source_rows};
     FM_TRY(fm_change_plan(&q, s->c.arena, &s->query, &s->n_new, err));
     FM_TRY(fm_session_query_into(s->c.s, s->query, s->c.arena, &to, err));
     return commit(s, err);

@@ -5,7 +5,7 @@
 #include "exec/exec_impl.h"
 #include "os/thread.h"
 
-enum { STATEFUL_MAX = 64, LATE_SINKS_MAX = 64, BAD_SINKS_MAX = 64, BAD_ROWS_MAX = 64 * FM_WORKERS_MAX, WATERMARKS_MAX = 64 };
+enum { STATEFUL_MAX = 64, LATE_SINKS_MAX = 64, BAD_SINKS_MAX = 64, BAD_ROWS_MAX = 64 * FM_WORKERS_MAX, WATERMARKS_MAX = 64, COUNTED_MAX = FM_WORKERS_MAX };
 
 /* Where the rows of one worker leave. */
 typedef struct fm_way_out {
@@ -32,6 +32,11 @@ struct fm_exec {
     int32_t n_bad_sinks;
     fm_op **bad_rows;                   /* [n_bad_rows] operators, of all workers */
     int32_t n_bad_rows;
+    struct {
+        fm_op *op;
+        int64_t *into;
+    } counted[COUNTED_MAX];
+    int32_t n_counted;
     fm_sink *sink;
     fm_sink_writer *writers[FM_WORKERS_MAX]; /* while a micro-batch writes */
     const fm_type *sink_schema;
@@ -77,6 +82,14 @@ fm_status fm_exec_add_bad_sink(fm_exec *exec, fm_bad_sink *sink, fm_error *err)
         return fm_fail(err, FM_LIMIT, "FLOODMARK_TOO_MANY_OPERATORS", "A query can have %d sinks of bad rows.", BAD_SINKS_MAX);
     }
     exec->bad_sinks[exec->n_bad_sinks++] = sink;
+    return FM_OK;
+}
+
+fm_status fm_exec_add_counted(fm_exec *exec, fm_op *op, const fm_plan *plan, fm_error *err)
+{
+    if (exec->n_counted == COUNTED_MAX) return fm_fail(err, FM_LIMIT, "FLOODMARK_TOO_MANY_OPERATORS", "The rows of one place of a query can be counted.");
+    exec->counted[exec->n_counted].op = op;
+    exec->counted[exec->n_counted++].into = plan->rows_seen;
     return FM_OK;
 }
 
@@ -395,6 +408,7 @@ static fm_status tell(fm_exec *exec, fm_arena *arena, fm_exec_result *result, fm
             result->bad_rows += leaf->bad;
         }
     }
+    for (int32_t i = 0; i < exec->n_counted; i++) *exec->counted[i].into += fm_op_project_rows(exec->counted[i].op);
     for (int32_t i = 0; i < exec->n_bad_rows; i++) result->bad_rows += fm_op_bad_rows_found(exec->bad_rows[i]);
     for (int32_t i = 0; i < exec->n_watermarks; i++) fm_op_watermark_stats(exec->watermarks[i], &result->event_times[i]);
     for (int32_t i = 0; i < exec->n_stateful; i++) {

@@ -164,6 +164,9 @@ void fm_bad_sink_abort(fm_bad_sink *s, int64_t batch_id);
 void fm_bad_sink_close(fm_bad_sink *s);
 fm_bad_sink *fm_exec_bad_sink(const fm_exec *exec, int32_t number); /* of a hint; NULL: not open */
 fm_status fm_exec_add_bad_sink(fm_exec *exec, fm_bad_sink *sink, fm_error *err);
+/* Each worker's PROJECT whose rows are counted; what it has seen goes to plan->rows_seen when the run is over. */
+fm_status fm_exec_add_counted(fm_exec *exec, fm_op *op, const fm_plan *plan, fm_error *err);
+int64_t fm_op_project_rows(const fm_op *op);
 fm_status fm_exec_add_bad_rows(fm_exec *exec, fm_op *op, fm_error *err); /* each worker's: they are counted */
 
 #endif

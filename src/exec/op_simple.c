@@ -8,7 +8,16 @@ enum { FM_VALUES_ROWS = 1024 };
 typedef struct project {
     fm_op base;
     fm_eval **evals; /* [schema->n_fields] */
+    int64_t rows;    /* of the run */
 } project;
+
+static fm_status project_begin(fm_op *op, const fm_op_batch *mb, fm_error *err)
+{
+    ((project *)op)->rows = 0;
+    return FM_OK;
+}
+
+int64_t fm_op_project_rows(const fm_op *op) { return ((const project *)op)->rows; }
 
 static fm_status project_push(fm_op *op, const fm_op_batch *mb, int32_t input, const fm_batch *in, fm_arena *arena,
                               const fm_emit *out, fm_error *err)
@@ -19,13 +28,14 @@ static fm_status project_push(fm_op *op, const fm_op_batch *mb, int32_t input, c
     fm_batch batch = {.schema = op->schema, .rows = in->rows, .columns = columns};
 
     if (!columns) return fm_no_memory(arena, err);
+    self->rows += in->rows;
     for (int32_t i = 0; i < n; i++) FM_TRY(fm_eval_run(self->evals[i], mb->run, in, arena, &columns[i], err));
     return out->push(out->ctx, &batch, err);
 }
 
 fm_status fm_op_project_new(fm_tree *tree, const fm_plan *plan, fm_op **out, fm_error *err)
 {
-    static const fm_op_type type = {.name = "Project", .push = project_push};
+    static const fm_op_type type = {.name = "Project", .begin = project_begin, .push = project_push};
     project *self = fm_arena_one(tree->arena, project);
 
     if (!self) return fm_no_memory(tree->arena, err);
@@ -39,7 +49,7 @@ fm_status fm_op_project_new(fm_tree *tree, const fm_plan *plan, fm_op **out, fm_
         FM_TRY(fm_tree_eval(tree, e, plan->children[0], &self->evals[i], err));
     }
     *out = &self->base;
-    return FM_OK;
+    return plan->rows_seen ? fm_exec_add_counted(tree->exec, *out, plan, err) : FM_OK;
 }
 
 /* ---- Filter ------------------------------------------------------------------------------------------------ */

@@ -204,7 +204,9 @@ fm_status fm_analyze_project(fm_analyzer *an, const fm_plan *p, fm_plan **out, f
     FM_TRY(fm_find_windows(&s, list, n, err));
     FM_TRY(fm_resolve_items(&s, list, n, &items, &n_items, err));
     FM_TRY(fm_put_below(an, &below, &child, err));
-    return fm_project_items(an, child, items, n_items, s.used_alias, p->pos, out, err);
+    FM_TRY(fm_project_items(an, child, items, n_items, s.used_alias, p->pos, out, err));
+    (*out)->rows_seen = p->rows_seen;
+    return FM_OK;
 }
 
 /* --- columns that a select list left out ------------------------------------------------------------- */

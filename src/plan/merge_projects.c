@@ -196,9 +196,9 @@ static fm_status merge_node(fm_optimizer *o, fm_plan *p, fm_plan **out, fm_error
     if (p->kind == FM_PLAN_AGGREGATE && p->children[0]->kind == FM_PLAN_PROJECT && is_bare(p->children[0])) {
         return skip_project(o, p, out, err);
     }
-    if (p->kind != FM_PLAN_PROJECT) return FM_OK;
+    if (p->kind != FM_PLAN_PROJECT || p->rows_seen) return FM_OK;
     fm_plan *child = p->children[0];
-    if (child->kind == FM_PLAN_PROJECT && can_merge(p, child)) {
+    if (child->kind == FM_PLAN_PROJECT && !child->rows_seen && can_merge(p, child)) {
         FM_TRY(merge(o, p, child, &p, err));
         return merge_node(o, p, out, err);
     }

@@ -243,6 +243,8 @@ struct fm_plan {
     double fraction;            /* resolved SAMPLE: 0 to 1 */
     int64_t seed;               /* SAMPLE with REPEATABLE */
     bool has_seed;
+    int64_t *rows_seen;         /* PROJECT: counts, over all runs, the rows that go through it; it is a wall for the optimizer then:
+                                   no filter goes below it, no other projection is merged with it. NULL: nobody counts */
     fm_window_spec window;      /* TIME_WINDOW */
     int32_t window_id;          /* TIME_WINDOW, SESSION_WINDOW: attribute of the struct */
     int32_t generator_first;    /* GENERATE: index in output of the first generated column */

@@ -91,7 +91,7 @@ static bool has_json(const fm_expr *e, void *ctx)
 static fm_status push_project(fm_optimizer *o, fm_plan *plan, const fm_conds *conds, fm_plan **out, fm_error *err)
 {
     fm_conds down = {0}, stay = {0};
-    bool deterministic = true;
+    bool deterministic = !plan->rows_seen;
 
     for (int32_t i = 0; i < plan->n_exprs; i++) deterministic &= plan->exprs[i]->deterministic;
     for (int32_t i = 0; i < conds->n; i++) {

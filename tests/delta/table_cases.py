@@ -57,6 +57,10 @@ def case_merge_clauses_in_order(world):
     assert rows(world, "t") == [{"id": 2, "note": "b!", "v": 20}, {"id": 3, "note": "c", "v": 33}, {"id": 4, "note": "alone", "v": 4}, {"id": 5, "v": 50}, {"id": 6, "note": "big"}]
     last = infos(world, "t")[-1]
     assert last["operation"] == "MERGE" and last["operationMetrics"]["numTargetRowsInserted"] == "2" and last["operationMetrics"]["numTargetRowsDeleted"] == "1", last
+    assert last["operationMetrics"]["numSourceRows"] == "5", last
+    # All rows of the source count, whatever the condition of the join passes over.
+    script(world, "MERGE INTO t USING (SELECT id AS i FROM range(100)) s ON t.id = s.i AND s.i > 90 AND t.v < 0 WHEN NOT MATCHED AND s.i = 99 THEN INSERT (id) VALUES (i)")
+    assert infos(world, "t")[-1]["operationMetrics"]["numSourceRows"] == "100"
     assert json.loads(last["operationParameters"]["notMatchedPredicates"]) == [{"predicate": "(v > 55)", "actionType": "insert"}, {"actionType": "insert"}], last
 
 
