@@ -218,11 +218,12 @@ int cli_explain(const cli_options *o)
     floodmark_error err = {0};
 
     if (!session) return 1;
-    bool is_file = strchr(o->words[1], ' ') == NULL || access(o->words[1], R_OK) == 0; /* no query is one word */
+    bool is_file = strpbrk(o->words[1], " \t\n(") == NULL || access(o->words[1], R_OK) == 0; /* no query is one word */
     char *sql = is_file ? cli_read_text(o->words[1]) : strdup(o->words[1]);
     char *text = sql ? floodmark_explain_text(session, sql, &err) : NULL;
+    int code = text == NULL;
     if (text) fputs(text, stdout);
-    int code = text ? 0 : cli_fail(is_file ? o->words[1] : NULL, &err);
+    else if (sql) cli_fail(is_file ? o->words[1] : NULL, &err); /* of a file that could not be read all is said */
     floodmark_free(text);
     free(sql);
     floodmark_session_free(session);

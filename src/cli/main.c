@@ -59,6 +59,12 @@ static bool add_setting(cli_options *o, const char *text)
     return true;
 }
 
+/* A text of SQL may begin with a comment, '-- like this'. */
+static bool is_option(const char *word)
+{
+    return word[0] == '-' && word[1] != 0 && !(word[1] == '-' && word[2] && strchr(" \t\n", word[2]));
+}
+
 /* Options may stand anywhere; what is left are words. */
 static int parse(int argc, char **argv, cli_options *o)
 {
@@ -72,8 +78,10 @@ static int parse(int argc, char **argv, cli_options *o)
         } else if (strcmp(argv[i], "--story") == 0) {
             o->story = true;
         } else if (strcmp(argv[i], "--once") == 0) {
+            if (o->trigger && strcmp(o->trigger, "once") != 0) return usage_error("--available-now and --once: choose one", "");
             o->trigger = "once";
         } else if (strcmp(argv[i], "--available-now") == 0) {
+            if (o->trigger && strcmp(o->trigger, "once") == 0) return usage_error("--available-now and --once: choose one", "");
             o->trigger = "availableNow";
         } else if (take_value(argc, argv, &i, "--progress", &value)) {
             o->progress = value;
@@ -81,7 +89,7 @@ static int parse(int argc, char **argv, cli_options *o)
             o->format = value;
         } else if (take_value(argc, argv, &i, "-c", &value)) {
             if (value && !add_setting(o, value)) return usage_error("-c wants key=value, not ", value);
-        } else if (argv[i][0] == '-' && argv[i][1] != 0) {
+        } else if (is_option(argv[i])) {
             return unknown_option(argv[i]);
         } else if (o->n_words < CLI_WORDS_MAX) {
             o->words[o->n_words++] = argv[i];

@@ -42,8 +42,11 @@ says 2 'a value is missing after --progress' "$program" run a.sql --progress
 says 2 'a value is missing after -c' "$program" run a.sql -c
 says 2 '-c wants key=value, not zone' "$program" run a.sql -c zone
 says 1 "cannot open 'nofile\.sql': No such file" "$program" run nofile.sql
-says 1 "cannot open 'nofile\.sql': No such file" "$program" explain nofile.sql
+says 1 "^floodmark: cannot open 'nofile\.sql': No such file or directory~\$" "$program" explain nofile.sql
 says 1 "cannot read '/tmp'|cannot open '/tmp'" "$program" run /tmp
+says 2 'available-now and --once: choose one' "$program" run a.sql --available-now --once
+says 0 '^\{"a":1\}~' "$program" sql "-- one
+SELECT 1 AS a" --format json
 says 1 "'/nope' is no checkpoint folder" "$program" checkpoint /nope
 
 # Rows.
