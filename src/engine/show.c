@@ -315,5 +315,5 @@ fm_status fm_session_show(fm_session *s, const fm_plan *p, fm_result *result, fm
     if (fm_str_eq_ci(p->what, FM_STR("VIEWS"))) return show_relations(s, p, true, result, err);
     if (fm_str_eq_ci(p->what, FM_STR("TABLES"))) return show_relations(s, p, false, result, err);
     return fm_fail_at(err, FM_UNSUPPORTED, "FLOODMARK_SHOW", p->pos.line, p->pos.column,
-                      "SHOW %.*s is not available here; there are SHOW TABLES, VIEWS, FUNCTIONS and COLUMNS.", FM_STR_ARG(p->what));
+                      "SHOW %.*s is not available here; there are SHOW TABLES, VIEWS, FUNCTIONS, COLUMNS and TBLPROPERTIES.", FM_STR_ARG(p->what));
 }
