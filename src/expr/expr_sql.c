@@ -336,6 +336,26 @@ static void add_left_out(const fm_expr *e, fm_str name, int32_t n_args, fm_strbu
     }
 }
 
+/* In backticks where it could not stand bare. Rule: Spark, quoteIfNeeded. */
+static void add_name(fm_str name, fm_strbuf *out)
+{
+    bool bare = name.len > 0, digits = true;
+
+    for (size_t i = 0; i < name.len; i++) {
+        char c = name.ptr[i];
+        bool digit = c >= '0' && c <= '9';
+        digits &= digit;
+        bare &= digit || c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    }
+    bare &= !digits;
+    if (!bare) fm_strbuf_add_char(out, '`');
+    for (size_t i = 0; i < name.len; i++) {
+        if (!bare && name.ptr[i] == '`') fm_strbuf_add_char(out, '`');
+        fm_strbuf_add_char(out, name.ptr[i]);
+    }
+    if (!bare) fm_strbuf_add_char(out, '`');
+}
+
 /* The columns of struct(): names that were given are shown. */
 static void add_columns(const fm_expr *e, fm_strbuf *out, const lambda_names *in)
 {
@@ -344,7 +364,7 @@ static void add_columns(const fm_expr *e, fm_strbuf *out, const lambda_names *in
         put(e->args[i], out, in);
         if (e->args[i]->kind != FM_EXPR_ALIAS) continue;
         fm_strbuf_add_c(out, " AS ");
-        fm_strbuf_add(out, e->args[i]->name);
+        add_name(e->args[i]->name, out);
     }
 }
 

@@ -19,7 +19,8 @@ static void check_arguments(fm_parse *p, fm_str name, fm_exprs args)
                           FM_STR_ARG(name));
         } else if (!is_struct(name)) {
             fm_parse_fail(p, e->pos, FM_INVALID, "PARSE_SYNTAX_ERROR",
-                          "Syntax error at or near 'AS': an argument of `%.*s` has no name. Only struct(x AS a) takes names.", FM_STR_ARG(name));
+                          "Syntax error: an argument of `%.*s` has no name, as `%.*s` would be. Only struct(x AS a) takes names.", FM_STR_ARG(name),
+                          FM_STR_ARG(e->name));
         }
     }
 }

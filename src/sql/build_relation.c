@@ -39,7 +39,7 @@ fm_plan *fm_build_table_function(fm_parse *p, fm_names name, fm_exprs args, bool
         bool named = e->kind == FM_EXPR_ALIAS;
         bool after = named && e->pos.from >= e->args[0]->pos.from; /* value AS key */
         bool late = i > 0 && !named && args.items[i - 1]->kind == FM_EXPR_ALIAS;
-        if (after) fm_parse_fail(p, e->pos, FM_INVALID, "PARSE_SYNTAX_ERROR", "Syntax error at or near 'AS': an argument is named key => value.");
+        if (after) fm_parse_fail(p, e->pos, FM_INVALID, "PARSE_SYNTAX_ERROR", "Syntax error: an argument is named key => value, not value AS key.");
         if (late) {
             fm_parse_fail(p, e->pos, FM_INVALID, "UNEXPECTED_POSITIONAL_ARGUMENT",
                           "Cannot invoke routine `%.*s` because it contains positional argument(s) following the named argument assigned to `%.*s`; please "

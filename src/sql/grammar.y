@@ -534,6 +534,7 @@ argument_list(L) ::= argument(E). { L = fm_build_list(p, (fm_exprs){0}, E); }
 argument_list(L) ::= argument_list(M) COMMA argument(E). { L = fm_build_list(p, M, E); }
 argument(A) ::= expr(E). { A = E; }
 argument(A) ::= expr(E) AS id(N). { A = fm_build_alias(p, E, &N); }
+argument(A) ::= expr(E) id(N). { A = fm_build_alias(p, E, &N); }
 argument(A) ::= id(N) FAT_ARROW expr(E). { A = fm_build_named_argument(p, &N, E); }
 argument(A) ::= star(S). { A = S; }
 argument(A) ::= id(N) ARROW expr(E). { A = fm_build_lambda(p, N.pos, fm_build_name(p, (fm_names){0}, &N), E); }

@@ -29,8 +29,8 @@ static const struct {
      "Did you mean LIMIT instead of 'LIMT'?"},
     {"SELECT (a FROM t", 1, 11, FM_INVALID, "PARSE_SYNTAX_ERROR",
      "Expected here: an operator, ')', ',', AS, '(' or '.'. The '(' in line 1, column 8 is open."},
-    {"SELECT f(a FROM t", 1, 12, FM_INVALID, "PARSE_SYNTAX_ERROR",
-     "Expected here: an operator, ')', ',', AS, '(', '.' or '->'. The '(' in line 1, column 9 is open."},
+    {"SELECT f(a FROM t", 1, 17, FM_INVALID, "PARSE_SYNTAX_ERROR", /* struct(a FROM) has a column FROM, so FROM alone is no mistake */
+     "Expected here: ')' or ','. The '(' in line 1, column 9 is open."},
     {"SELECT a FROM (SELECT b FROM t", 1, 31, FM_INVALID, "PARSE_SYNTAX_ERROR",
      "Expected here: a name, ')', ',', WHERE, GROUP BY, HAVING, ORDER BY, LIMIT or UNION. The '(' in line 1, "
      "column 15 is open."},
@@ -137,7 +137,9 @@ static const struct {
     {"SELECT a LIKE 'x' ESCAPE 'ab'", 1, 26, FM_INVALID, "INVALID_ESC",
      "Found an invalid escape string: 'ab'. The escape string must contain only one character."},
     {"SELECT f(a AS b)", 1, 10, FM_INVALID, "PARSE_SYNTAX_ERROR",
-     "Syntax error at or near 'AS': an argument of `f` has no name. Only struct(x AS a) takes names."},
+     "Syntax error: an argument of `f` has no name, as `b` would be. Only struct(x AS a) takes names."},
+    {"SELECT f(1, a b)", 1, 13, FM_INVALID, "PARSE_SYNTAX_ERROR",
+     "Syntax error: an argument of `f` has no name, as `b` would be. Only struct(x AS a) takes names."},
     {"SELECT f(a => 1)", 1, 10, FM_UNSUPPORTED, "NAMED_PARAMETERS_NOT_SUPPORTED",
      "Named parameters are not supported for function `f`; please, retry"},
     {"SELECT (x, x) -> 1", 1, 8, FM_INVALID, "PARSE_SYNTAX_ERROR",
