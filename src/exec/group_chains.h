@@ -51,6 +51,7 @@ static inline void fm_chains_fetch_ahead(const fm_chains *c, uint32_t chain)
 
     if (chain >= c->n || c->n - chain <= AHEAD) return;
     const fm_chain *later = &c->chains[chain + AHEAD];
+    if (!fm_chain_is_live(later)) return;
     for (uint32_t i = 0; i < LINES && later->head + i * LINE_ITEMS < later->n; i++) __builtin_prefetch(later->items + later->head + i * LINE_ITEMS);
 }
 /* Puts an item at a place between head and n; false: out of memory. */
