@@ -55,7 +55,8 @@ static const char *class_text(uint8_t class)
 {
     switch (class) {
     case FM_ARG_BOOL: return "\"BOOLEAN\"";
-    case FM_ARG_I32: return "\"INT\"";
+    case FM_ARG_I32:
+    case FM_ARG_I32_ONLY: return "\"INT\"";
     case FM_ARG_I64: return "\"BIGINT\"";
     case FM_ARG_INTEGRAL: return "\"INTEGRAL\"";
     case FM_ARG_NUMERIC: return "\"NUMERIC\"";
@@ -127,6 +128,7 @@ static const fm_type *type_for_class(const resolving *r, uint8_t class, const fm
     switch (class) {
     case FM_ARG_BOOL: want = fm_type_bool(); break;
     case FM_ARG_I32: want = fm_type_i32(); break;
+    case FM_ARG_I32_ONLY: return from->id == FM_TYPE_I32 || from->id == FM_TYPE_NULL ? fm_type_i32() : NULL;
     case FM_ARG_I64: want = fm_type_i64(); break;
     case FM_ARG_INTEGRAL:
         if (fm_type_is_integer(from)) return from;

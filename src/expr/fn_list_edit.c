@@ -316,7 +316,7 @@ const fm_function fm_fn_flatten = {
     .usage = "flatten(array_of_arrays)", .doc = "Joins the arrays of an array.", .since = "2.4.0",
 };
 const fm_function fm_fn_array_repeat = {
-    .name = "array_repeat", .args = {FM_ARG_ANY, FM_ARG_I32, FM_ARG_END}, .args_min = 2, .args_max = 2, .bind = bind_repeat,
+    .name = "array_repeat", .args = {FM_ARG_ANY, FM_ARG_I32_ONLY, FM_ARG_END}, .args_min = 2, .args_max = 2, .bind = bind_repeat,
     .kernel = array_repeat, .nulls = FM_NULLS_CUSTOM, .can_fail = true, .usage = "array_repeat(value, n)",
     .doc = "Returns an array of n times the value.", .since = "2.4.0",
 };

@@ -7,7 +7,7 @@
 /* The name a column of struct() gets. */
 static fm_str field_name(fm_arena *arena, const fm_expr *e, int32_t i)
 {
-    if (e->kind == FM_EXPR_ALIAS || e->kind == FM_EXPR_ATTRIBUTE) return e->name;
+    if (e->kind == FM_EXPR_ALIAS || e->kind == FM_EXPR_ATTRIBUTE || e->kind == FM_EXPR_LAMBDA_VAR) return e->name;
     if (e->kind == FM_EXPR_FIELD && e->args[0]->type) return e->args[0]->type->fields[e->index].name;
     return fm_arena_printf(arena, "col%d", i + 1);
 }

@@ -29,7 +29,7 @@ typedef struct fm_run_context {
 
 /* Argument types as a function asks for them; ANY takes what comes. Implicit casts follow. */
 typedef enum fm_arg_class {
-    FM_ARG_ANY, FM_ARG_BOOL, FM_ARG_I32, FM_ARG_I64, FM_ARG_INTEGRAL, FM_ARG_NUMERIC, FM_ARG_F64,
+    FM_ARG_ANY, FM_ARG_BOOL, FM_ARG_I32, FM_ARG_I32_ONLY /* no cast but of NULL */, FM_ARG_I64, FM_ARG_INTEGRAL, FM_ARG_NUMERIC, FM_ARG_F64,
     FM_ARG_STRING, FM_ARG_BINARY, FM_ARG_STRING_OR_BINARY, FM_ARG_DATE, FM_ARG_TIMESTAMP,
     FM_ARG_ANY_TIMESTAMP, FM_ARG_LIST, FM_ARG_MAP, FM_ARG_STRUCT, FM_ARG_LAMBDA,
     FM_ARG_SAME,      /* all arguments of this class are cast to their common type */

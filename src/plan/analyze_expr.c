@@ -261,7 +261,8 @@ static fm_status resolve_call(fm_scope *s, const fm_expr *e, fm_expr **out, fm_e
         return fm_resolve_window_time(s, e, args[0], out, err);
     }
     if (fm_generator_find(e->name, &outer)) {
-        bool select = strcmp(s->clause, "SELECT") == 0 || strcmp(s->clause, "the select list") == 0;
+        bool select = strcmp(s->clause, "SELECT") == 0 || strcmp(s->clause, "the select list") == 0 ||
+                      strcmp(s->clause, "the arguments of a generator") == 0;
         return fm_fail_at(err, FM_INVALID,
                           select ? "UNSUPPORTED_GENERATOR.NESTED_IN_EXPRESSIONS" : "UNSUPPORTED_GENERATOR.OUTSIDE_SELECT", e->pos.line, e->pos.column,
                           "The generator %.*s is not supported inside of another expression or in %s: put it into "

@@ -98,6 +98,21 @@ static void simplify_field(fm_expr **e)
     if (is_call(base, "named_struct") && 2 * (*e)->index + 1 < base->n_args) *e = base->args[2 * (*e)->index + 1];
 }
 
+/* The type is known, so the value is not computed: what would fail does not. */
+static fm_status compute_type(fm_optimizer *o, fm_expr **e, fm_error *err)
+{
+    fm_strbuf text = {0};
+    fm_pos pos = (*e)->pos;
+
+    fm_type_text((*e)->args[0]->type, &text);
+    *e = fm_expr_literal_str(o->arena, fm_type_string(), fm_strbuf_str(&text));
+    fm_strbuf_fini(&text);
+    if (!*e) return fm_no_memory(o->arena, err);
+    (*e)->nullable = false;
+    (*e)->pos = pos;
+    return FM_OK;
+}
+
 static fm_status simplify_call(fm_optimizer *o, fm_expr **e, fm_error *err)
 {
     fm_expr *c = *e;
@@ -106,6 +121,7 @@ static fm_status simplify_call(fm_optimizer *o, fm_expr **e, fm_error *err)
     if (is_call(c, "isnotnull") && !c->args[0]->nullable && c->args[0]->deterministic) {
         return literal_bool(o, true, e, err);
     }
+    if (is_call(c, "typeof")) return compute_type(o, e, err);
     for (int32_t i = 0; c->function->nulls == FM_NULLS_STRICT && i < c->n_args; i++) {
         if (fm_expr_is_null_literal(c->args[i])) return literal_null(o, e, err);
     }
