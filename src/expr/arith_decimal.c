@@ -47,21 +47,6 @@ void fm_decimal_result(fm_arith_op op, int p1, int s1, int p2, int s2, int *prec
     *scale = s;
 }
 
-/* a + b or a - b of different scales, at result scale; false: more than 38 digits. */
-static bool add(fm_i128 a, int sa, fm_i128 b, int sb, bool subtract, int scale, fm_i128 *out)
-{
-    int wide = max(sa, sb);
-    fm_i128 x, y;
-    if (__builtin_mul_overflow(a, fm_pow10_i128(wide - sa), &x) ||
-        __builtin_mul_overflow(b, fm_pow10_i128(wide - sb), &y)) {
-        /* Only beside digits that are given up anyway: 38-digit numbers of very different scales. */
-        if (!fm_decimal_rescale(a, sa, scale, &x) || !fm_decimal_rescale(b, sb, scale, &y)) return false;
-        wide = scale;
-    }
-    if (subtract ? __builtin_sub_overflow(x, y, &x) : __builtin_add_overflow(x, y, &x)) return false;
-    return fm_decimal_rescale(x, wide, scale, out);
-}
-
 /* a % b at result scale. */
 static bool remainder_of(fm_i128 a, int sa, fm_i128 b, int sb, bool positive, int scale, fm_i128 *out)
 {
@@ -107,7 +92,7 @@ static bool lane(const fm_arith *a, const fm_vec *args, int64_t i, fm_i128 *out)
     int sx = args[0].type->scale, sy = args[1].type->scale, raise;
     switch (a->op) {
     case FM_ADD:
-    case FM_SUB: return add(x, sx, y, sy, a->op == FM_SUB, a->scale, out);
+    case FM_SUB: return fm_decimal_add(x, sx, y, sy, a->op == FM_SUB, a->scale, out);
     case FM_MUL: return fm_decimal_mul(x, y, sx + sy - a->scale, out);
     case FM_DIV:
         /* x / 10^sx / (y / 10^sy) * 10^scale = x * 10^(scale - sx + sy) / y */

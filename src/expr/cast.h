@@ -23,6 +23,10 @@ size_t fm_i64_text(int64_t x, char out[24]);
 /* Plain decimal digits with scale digits behind the point. */
 enum { FM_DECIMAL_TEXT_SIZE = 48 };
 size_t fm_decimal_text(fm_i128 unscaled, int scale, char out[FM_DECIMAL_TEXT_SIZE]);
+/* As BigDecimal.toString(): with an exponent where six zeros would stand behind the point, as in 1.5E-9. */
+size_t fm_decimal_java_text(fm_i128 unscaled, int scale, char out[FM_DECIMAL_TEXT_SIZE]);
+/* As fm_value_text, decimals as fm_decimal_java_text: CAST(x AS STRING) without ANSI. */
+void fm_value_java_text(const fm_vec *v, int64_t i, const fm_zone *zone, fm_strbuf *out);
 
 /* yyyy-MM-dd and yyyy-MM-dd HH:mm:ss[.ffffff] of a local clock, as CAST has them. */
 enum { FM_TIME_TEXT_SIZE = 48 };

@@ -122,6 +122,44 @@ bool fm_decimal_rescale(fm_i128 x, int from, int to, fm_i128 *out)
     return divide_half_up((u256){0, magnitude(x)}, (fm_u128)fm_pow10_i128(from - to), x < 0, out);
 }
 
+bool fm_decimal_add(fm_i128 a, int sa, fm_i128 b, int sb, bool subtract, int scale, fm_i128 *out)
+{
+    int wide = sa > sb ? sa : sb;
+    fm_i128 p, q;
+    if (!__builtin_mul_overflow(a, fm_pow10_i128(wide - sa), &p) && !__builtin_mul_overflow(b, fm_pow10_i128(wide - sb), &q) &&
+        !(subtract ? __builtin_sub_overflow(p, q, &p) : __builtin_add_overflow(p, q, &p)))
+        return fm_decimal_rescale(p, wide, scale, out);
+    u256 x = multiply(magnitude(a), (fm_u128)fm_pow10_i128(wide - sa));
+    u256 y = multiply(magnitude(b), (fm_u128)fm_pow10_i128(wide - sb)), sum;
+    bool negative = a < 0, b_negative = (b < 0) != subtract;
+
+    if (negative == b_negative) {
+        sum.hi = x.hi + y.hi + __builtin_add_overflow(x.lo, y.lo, &sum.lo); /* both below 10^76 */
+    } else {
+        if (x.hi < y.hi || (x.hi == y.hi && x.lo < y.lo)) {
+            u256 swap = x;
+            x = y;
+            y = swap;
+            negative = b_negative;
+        }
+        sum.hi = x.hi - y.hi - __builtin_sub_overflow(x.lo, y.lo, &sum.lo);
+    }
+    return divide_half_up(sum, (fm_u128)fm_pow10_i128(wide - scale), negative, out);
+}
+
+fm_i128 fm_decimal_negate(fm_i128 x)
+{
+    enum { KEPT = 34 }; /* MathContext.DECIMAL128 */
+    fm_u128 m = magnitude(x), unit = 1;
+
+    if (m < (fm_u128)fm_pow10_i128(KEPT)) return -x;
+    while (m / unit >= (fm_u128)fm_pow10_i128(KEPT)) unit *= 10;
+    fm_u128 q = m / unit, r = m % unit;
+    q += r > unit - r || (r == unit - r && q % 2);
+    m = q * unit;
+    return x < 0 ? (fm_i128)m : -(fm_i128)m;
+}
+
 bool fm_decimal_mul(fm_i128 a, fm_i128 b, int drop, fm_i128 *out)
 {
     u256 product = multiply(magnitude(a), magnitude(b));

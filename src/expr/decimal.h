@@ -15,6 +15,10 @@ bool fm_decimal_fits(fm_i128 x, int precision);
 void fm_decimal_of_type(const fm_type *type, int *precision, int *scale);
 /* x / 10^from as a multiple of 10^-to, half up; false: beyond 38 digits. */
 bool fm_decimal_rescale(fm_i128 x, int from, int to, fm_i128 *out);
+/* a / 10^sa + b / 10^sb as a multiple of 10^-scale, half up, subtract: minus b; scale <= max(sa, sb); false: beyond 38 digits. */
+bool fm_decimal_add(fm_i128 a, int sa, fm_i128 b, int sb, bool subtract, int scale, fm_i128 *out);
+/* -x as Spark has it: of more than 34 digits those behind the 34th are rounded to zeros, half to even. */
+fm_i128 fm_decimal_negate(fm_i128 x);
 /* a * b / 10^drop, half up (drop >= 0); false: beyond 38 digits. */
 bool fm_decimal_mul(fm_i128 a, fm_i128 b, int drop, fm_i128 *out);
 /* a * 10^raise / b, half up (b != 0; raise 0..76); false: beyond 38 digits. */

@@ -74,7 +74,9 @@ static fm_status abs_of(fm_call *call, const fm_vec *args, fm_vec *out)
             fm_vec_f32_out(out)[i] = fabsf(fm_vec_f32(x)[i]);
         } else if (out->type->id == FM_TYPE_DECIMAL) {
             fm_i128 d = fm_vec_decimal(x)[i];
-            fm_vec_decimal_out(out)[i] = d < 0 ? -d : d;
+            if (d < 0) d = fm_decimal_negate(d);
+            if (!fm_decimal_fits(d, out->type->precision)) return fm_decimal_too_long(call, d, out->type);
+            fm_vec_decimal_out(out)[i] = d;
         } else {
             fm_i128 n = read_int(x, i);
             if (!write_int(out, i, n < 0 ? -n : n) && (call->ansi || fm_type_is_interval(out->type))) return overflow(call);

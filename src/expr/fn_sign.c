@@ -1,6 +1,7 @@
 /* expr/fn_sign.c: -x and +x.
  *
  * Rule  Spark, UnaryMinus: under ANSI the smallest integer has no opposite: an error. */
+#include "expr/decimal.h"
 #include "expr/kernel.h"
 
 #include "expr/resolve_text.h"
@@ -27,6 +28,16 @@ NEGATE(i32, int32_t, uint32_t)
 NEGATE(i64, int64_t, uint64_t)
 #undef NEGATE
 
+static fm_status negate_decimals(fm_call *call, const fm_vec *args, fm_vec *out)
+{
+    for (int64_t i = 0; i < out->len; i++) {
+        fm_i128 x = fm_decimal_negate(fm_vec_decimal(args)[i]);
+        if (!fm_decimal_fits(x, out->type->precision)) return fm_decimal_too_long(call, x, out->type);
+        fm_vec_decimal_out(out)[i] = x;
+    }
+    return FM_OK;
+}
+
 static fm_status negative(fm_call *call, const fm_vec *args, fm_vec *out)
 {
     int64_t n = out->len;
@@ -45,8 +56,7 @@ static fm_status negative(fm_call *call, const fm_vec *args, fm_vec *out)
         for (int64_t i = 0; i < n; i++) fm_vec_f64_out(out)[i] = -fm_vec_f64(args)[i];
         break;
     default:
-        for (int64_t i = 0; i < n; i++) fm_vec_decimal_out(out)[i] = -fm_vec_decimal(args)[i];
-        break;
+        return negate_decimals(call, args, out);
     }
     /* Null lanes hold 0, so a lane that wrapped is one that is there. */
     return !fits && (call->ansi || interval) ? overflow(call) : FM_OK;

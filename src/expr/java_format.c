@@ -165,32 +165,13 @@ static double float_at(const fm_vec *v, int64_t i)
     return v->type->id == FM_TYPE_F32 ? (double)fm_vec_f32(v)[i] : fm_vec_f64(v)[i];
 }
 
-/* As BigDecimal.toString(): with an exponent where six zeros would stand behind the point. */
-static void add_decimal(fm_i128 unscaled, int scale, fm_strbuf *out)
-{
-    char plain[FM_DECIMAL_TEXT_SIZE], digits[FM_DECIMAL_TEXT_SIZE];
-    fm_str text = {plain, fm_decimal_text(unscaled, scale, plain)};
-    size_t n = fm_decimal_text(unscaled, 0, digits), sign = digits[0] == '-';
-    int exponent = (int)(n - sign) - 1 - scale;
-    if (scale == 0 || exponent >= -6) {
-        fm_strbuf_add(out, text);
-        return;
-    }
-    fm_strbuf_add(out, (fm_str){digits, sign + 1});
-    if (n > sign + 1) fm_strbuf_add_char(out, '.');
-    fm_strbuf_add(out, (fm_str){digits + sign + 1, n - sign - 1});
-    fm_strbuf_printf(out, "E%d", exponent);
-}
-
 /* toString() of what Spark hands over. */
 static void add_value(const fm_vec *v, int64_t i, fm_strbuf *out)
 {
     if (is_whole(v->type))
         fm_strbuf_printf(out, "%lld", (long long)whole_at(v, i));
-    else if (v->type->id == FM_TYPE_DECIMAL)
-        add_decimal(fm_vec_decimal(v)[i], v->type->scale, out);
     else
-        fm_value_text(v, i, NULL, out);
+        fm_value_java_text(v, i, NULL, out);
 }
 
 /* hashCode() of it. */

@@ -9,6 +9,9 @@
  * that was preset when the first lane is cleared. */
 fm_status fm_out_null(fm_call *call, fm_vec *out, uint64_t **own, int64_t i);
 
+/* A decimal of more digits than its type has, where Spark fails even without ANSI: NUMERIC_VALUE_OUT_OF_RANGE.WITHOUT_SUGGESTION. */
+fm_status fm_decimal_too_long(fm_call *call, fm_i128 x, const fm_type *type);
+
 /* An entry whose kernel depends on the types: bind leaves the address of one of these as `bound`. */
 typedef struct fm_picked {
     fm_kernel kernel;

@@ -275,3 +275,20 @@ size_t fm_decimal_text(fm_i128 unscaled, int scale, char out[FM_DECIMAL_TEXT_SIZ
     }
     return (size_t)(p - out);
 }
+
+size_t fm_decimal_java_text(fm_i128 unscaled, int scale, char out[FM_DECIMAL_TEXT_SIZE])
+{
+    char digits[FM_DECIMAL_TEXT_SIZE];
+    size_t n = fm_decimal_text(unscaled, 0, digits), sign = digits[0] == '-', len = sign + 1;
+    int exponent = (int)(n - sign) - 1 - scale;
+
+    if (scale == 0 || exponent >= -6) return fm_decimal_text(unscaled, scale, out);
+    memcpy(out, digits, len);
+    if (n > len) {
+        out[len] = '.';
+        memcpy(out + len + 1, digits + len, n - len);
+        len = n + 1;
+    }
+    out[len++] = 'E';
+    return len + fm_i64_text(exponent, out + len);
+}

@@ -60,49 +60,58 @@ size_t fm_timestamp_text(int64_t local_us, char out[FM_TIME_TEXT_SIZE])
     return (size_t)(put_local(out, local_us) - out);
 }
 
-static void add_list(const fm_vec *v, int64_t i, const fm_zone *zone, fm_strbuf *out)
+typedef struct texter {
+    const fm_zone *zone;
+    fm_strbuf *out;
+    bool java; /* decimals with exponents */
+} texter;
+
+static void add_value(const texter *t, const fm_vec *v, int64_t i);
+
+static void add_list(const texter *t, const fm_vec *v, int64_t i)
 {
-    fm_strbuf_add_char(out, '[');
+    fm_strbuf_add_char(t->out, '[');
     for (int32_t k = v->offsets[i]; k < v->offsets[i + 1]; k++) {
-        if (k > v->offsets[i]) fm_strbuf_add_c(out, ", ");
+        if (k > v->offsets[i]) fm_strbuf_add_c(t->out, ", ");
         if (fm_vec_is_null(&v->children[0], k))
-            fm_strbuf_add_c(out, "null");
+            fm_strbuf_add_c(t->out, "null");
         else
-            fm_value_text(&v->children[0], k, zone, out);
+            add_value(t, &v->children[0], k);
     }
-    fm_strbuf_add_char(out, ']');
+    fm_strbuf_add_char(t->out, ']');
 }
 
-static void add_map(const fm_vec *v, int64_t i, const fm_zone *zone, fm_strbuf *out)
+static void add_map(const texter *t, const fm_vec *v, int64_t i)
 {
-    fm_strbuf_add_char(out, '{');
+    fm_strbuf_add_char(t->out, '{');
     for (int32_t k = v->offsets[i]; k < v->offsets[i + 1]; k++) {
-        if (k > v->offsets[i]) fm_strbuf_add_c(out, ", ");
-        fm_value_text(&v->children[0], k, zone, out);
-        fm_strbuf_add_c(out, " -> ");
+        if (k > v->offsets[i]) fm_strbuf_add_c(t->out, ", ");
+        add_value(t, &v->children[0], k);
+        fm_strbuf_add_c(t->out, " -> ");
         if (fm_vec_is_null(&v->children[1], k))
-            fm_strbuf_add_c(out, "null");
+            fm_strbuf_add_c(t->out, "null");
         else
-            fm_value_text(&v->children[1], k, zone, out);
+            add_value(t, &v->children[1], k);
     }
-    fm_strbuf_add_char(out, '}');
+    fm_strbuf_add_char(t->out, '}');
 }
 
-static void add_struct(const fm_vec *v, int64_t i, const fm_zone *zone, fm_strbuf *out)
+static void add_struct(const texter *t, const fm_vec *v, int64_t i)
 {
-    fm_strbuf_add_char(out, '{');
+    fm_strbuf_add_char(t->out, '{');
     for (int32_t k = 0; k < v->type->n_fields; k++) {
-        if (k) fm_strbuf_add_c(out, ", ");
+        if (k) fm_strbuf_add_c(t->out, ", ");
         if (fm_vec_is_null(&v->children[k], i))
-            fm_strbuf_add_c(out, "null");
+            fm_strbuf_add_c(t->out, "null");
         else
-            fm_value_text(&v->children[k], i, zone, out);
+            add_value(t, &v->children[k], i);
     }
-    fm_strbuf_add_char(out, '}');
+    fm_strbuf_add_char(t->out, '}');
 }
 
-void fm_value_text(const fm_vec *v, int64_t i, const fm_zone *zone, fm_strbuf *out)
+static void add_value(const texter *t, const fm_vec *v, int64_t i)
 {
+    fm_strbuf *out = t->out;
     char text[FM_TIME_TEXT_SIZE];
     size_t len = 0;
     switch (v->type->id) {
@@ -115,19 +124,31 @@ void fm_value_text(const fm_vec *v, int64_t i, const fm_zone *zone, fm_strbuf *o
     case FM_TYPE_I64: len = fm_i64_text(fm_vec_i64(v)[i], text); break;
     case FM_TYPE_F32: len = fm_float_text(fm_vec_f32(v)[i], text); break;
     case FM_TYPE_F64: len = fm_double_text(fm_vec_f64(v)[i], text); break;
-    case FM_TYPE_DECIMAL: len = fm_decimal_text(fm_vec_decimal(v)[i], v->type->scale, text); break;
+    case FM_TYPE_DECIMAL:
+        len = (t->java ? fm_decimal_java_text : fm_decimal_text)(fm_vec_decimal(v)[i], v->type->scale, text);
+        break;
     case FM_TYPE_STRING:
     case FM_TYPE_BINARY: fm_strbuf_add(out, fm_vec_str(v, i)); return;
     case FM_TYPE_DATE: len = fm_date_text(fm_vec_i32(v)[i], text); break;
     case FM_TYPE_TIMESTAMP:
-        len = fm_timestamp_text(fm_zone_to_local(zone, fm_vec_i64(v)[i]), text);
+        len = fm_timestamp_text(fm_zone_to_local(t->zone, fm_vec_i64(v)[i]), text);
         break;
     case FM_TYPE_TIMESTAMP_NTZ: len = fm_timestamp_text(fm_vec_i64(v)[i], text); break;
     case FM_TYPE_INTERVAL_YM: fm_interval_ym_text(fm_vec_i32(v)[i], v->type, out); return;
     case FM_TYPE_INTERVAL_DT: fm_interval_dt_text(fm_vec_i64(v)[i], v->type, out); return;
-    case FM_TYPE_LIST: add_list(v, i, zone, out); return;
-    case FM_TYPE_MAP: add_map(v, i, zone, out); return;
-    case FM_TYPE_STRUCT: add_struct(v, i, zone, out); return;
+    case FM_TYPE_LIST: add_list(t, v, i); return;
+    case FM_TYPE_MAP: add_map(t, v, i); return;
+    case FM_TYPE_STRUCT: add_struct(t, v, i); return;
     }
     fm_strbuf_add(out, (fm_str){text, len});
+}
+
+void fm_value_text(const fm_vec *v, int64_t i, const fm_zone *zone, fm_strbuf *out)
+{
+    add_value(&(texter){zone, out, false}, v, i);
+}
+
+void fm_value_java_text(const fm_vec *v, int64_t i, const fm_zone *zone, fm_strbuf *out)
+{
+    add_value(&(texter){zone, out, true}, v, i);
 }

@@ -190,24 +190,9 @@ static void add_floating(fm_strbuf *out, double x, bool narrow)
     if (quoted) out->ptr[out->len++] = '"';
 }
 
-/* As java.math.BigDecimal.toString: plain unless the number is smaller than a millionth. */
 static void add_decimal(fm_strbuf *out, fm_i128 unscaled, int scale)
 {
-    char digits[FM_DECIMAL_TEXT_SIZE];
-    size_t n = fm_decimal_text(unscaled, 0, digits), sign = digits[0] == '-';
-    int exponent = (int)(n - sign) - 1 - scale;
-
-    if (exponent >= -6) {
-        if (room(out, FM_DECIMAL_TEXT_SIZE))
-            out->len += fm_decimal_text(unscaled, scale, out->ptr + out->len);
-        return;
-    }
-    add(out, digits, sign + 1);
-    if (n - sign > 1) {
-        add_char(out, '.');
-        add(out, digits + sign + 1, n - sign - 1);
-    }
-    fm_strbuf_printf(out, "E%d", exponent);
+    if (room(out, FM_DECIMAL_TEXT_SIZE)) out->len += fm_decimal_java_text(unscaled, scale, out->ptr + out->len);
 }
 
 /* ---- times ---- */
