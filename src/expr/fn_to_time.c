@@ -22,14 +22,15 @@ typedef struct parsing {
 /* The pattern of a lane: the constant one, or compiled anew when it differs from the lane before. */
 typedef struct pattern_reader {
     const fm_time_format *format;
-    bool constant;
+    bool constant, parses;
 } pattern_reader;
 
 static fm_status pattern_of(fm_call *call, const fm_vec *patterns, int64_t i, pattern_reader *r)
 {
     if (r->constant) return FM_OK;
     if (r->format && fm_str_eq(r->format->text, fm_vec_str(patterns, i))) return FM_OK;
-    return fm_time_format_new(call->arena, fm_vec_str(patterns, i), &r->format, call->err);
+    FM_TRY(fm_time_format_new(call->arena, fm_vec_str(patterns, i), &r->format, call->err));
+    return r->parses ? fm_time_format_for_parsing(r->format, call->err) : FM_OK;
 }
 
 static fm_status fail_parse(fm_call *call, fm_str text, const char *kind)
@@ -44,7 +45,7 @@ static fm_status fail_parse(fm_call *call, fm_str text, const char *kind)
 static fm_status parse_pattern(fm_call *call, const fm_vec *args, fm_vec *out)
 {
     const parsing *p = call->bound;
-    pattern_reader reader = {p->format, p->format != NULL};
+    pattern_reader reader = {p->format, p->format != NULL, true};
     uint64_t *own = NULL;
     for (int64_t i = 0; i < out->len; i++) {
         fm_str text = fm_vec_str(&args[0], i);
@@ -128,8 +129,13 @@ static fm_status bind_pattern(fm_bind *b, int32_t i, bool parses, const fm_time_
     if (!fm_bind_is_constant(b, i)) return FM_OK;
     FM_TRY(fm_eval_constant_of(b, i, &pattern, err));
     if (fm_vec_is_null(&pattern, 0)) return FM_OK; /* strict: the kernel sees no valid lane */
-    FM_TRY(fm_time_format_new(b->arena, fm_vec_str(&pattern, 0), format, err));
-    return parses ? fm_time_format_for_parsing(*format, err) : FM_OK;
+    fm_error later = FM_ERROR_INIT; /* a wrong pattern fails for the first row that needs it, as in Spark */
+    const fm_time_format *made = NULL;
+    fm_status st = fm_time_format_new(b->arena, fm_vec_str(&pattern, 0), &made, &later);
+    if (st == FM_OK && parses) st = fm_time_format_for_parsing(made, &later);
+    if (st == FM_OK) *format = made;
+    else if (st != FM_INVALID && err) *err = later;
+    return st == FM_INVALID ? FM_OK : st;
 }
 
 static fm_status fail_argument(const fm_bind *b, fm_error *err)
@@ -225,7 +231,7 @@ static fm_status bind_unix(fm_bind *b, fm_error *err)
 static fm_status print(fm_call *call, const fm_vec *args, bool seconds, fm_vec *out)
 {
     const parsing *p = call->bound;
-    pattern_reader reader = {p->format, p->format != NULL};
+    pattern_reader reader = {p->format, p->format != NULL, false};
     fm_strbuf text = {0};
     fm_status st = FM_OK;
     for (int64_t i = 0; st == FM_OK && i < out->len; i++) {
@@ -276,11 +282,11 @@ ENTRY(to_timestamp, bind_to_timestamp, .aliases = {"to_timestamp_ltz"}, .args_mi
 ENTRY(to_timestamp_ntz, bind_to_ntz, .args_min = 1, .can_fail = true,
       .usage = "to_timestamp_ntz(text[, pattern])", .since = "3.4.0",
       .doc = "Returns the timestamp without time zone a text spells.");
-ENTRY(try_to_timestamp, bind_try_to_timestamp, .args_min = 1, .usage = "try_to_timestamp(text[, pattern])",
+ENTRY(try_to_timestamp, bind_try_to_timestamp, .args_min = 1, .can_fail = true, .usage = "try_to_timestamp(text[, pattern])",
       .since = "3.5.0", .doc = "Returns the timestamp a text spells, null when it spells none.");
 ENTRY(to_date, bind_to_date, .args_min = 1, .can_fail = true, .usage = "to_date(text[, pattern])",
       .since = "1.5.0", .doc = "Returns the date a text spells.");
-ENTRY(try_to_date, bind_try_to_date, .args_min = 1, .usage = "try_to_date(text[, pattern])", .since = "4.0.0",
+ENTRY(try_to_date, bind_try_to_date, .args_min = 1, .can_fail = true, .usage = "try_to_date(text[, pattern])", .since = "4.0.0",
       .doc = "Returns the date a text spells, null when it spells none.");
 ENTRY(to_unix_timestamp, bind_unix, .args_min = 1, .can_fail = true, .shown = {[1] = "yyyy-MM-dd HH:mm:ss"},
       .usage = "to_unix_timestamp(time[, pattern])", .since = "1.6.0",

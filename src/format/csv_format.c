@@ -254,12 +254,18 @@ static fm_status writer_new(fm_arena *arena, const fm_type *schema, const fm_opt
     return fm_csv_printer_new(arena, schema, options, zone, out, err);
 }
 
+/* Without the blanks at the ends that the options take away. */
+static fm_str trimmed(const fm_csv_options *o, fm_str text)
+{
+    while (o->trim_left && text.len && (unsigned char)text.ptr[0] <= ' ') text = (fm_str){text.ptr + 1, text.len - 1};
+    while (o->trim_right && text.len && (unsigned char)text.ptr[text.len - 1] <= ' ') text.len--;
+    return text;
+}
+
 /* A field: quoted when it holds what would end it. */
 static void add_field(const fm_csv_options *o, fm_str text, bool quoted, fm_strbuf *out)
 {
-    while (o->trim_left && text.len && (unsigned char)text.ptr[0] <= ' ')
-        text = (fm_str){text.ptr + 1, text.len - 1};
-    while (o->trim_right && text.len && (unsigned char)text.ptr[text.len - 1] <= ' ') text.len--;
+    text = trimmed(o, text);
     for (size_t i = 0; i < text.len && !quoted; i++) {
         char c = text.ptr[i];
         quoted = c == '\n' || c == '\r' || (o->quote > 0 && c == o->quote) || (i == 0 && o->comment && c == o->comment) ||
@@ -308,7 +314,7 @@ static void write_value(csv_writer *w, int32_t column, const fm_vec *v, int32_t 
     fm_str value = fm_strbuf_str(text);
     if (w->times[column] && value.len >= 2)
         value = (fm_str){value.ptr + 1, value.len - 2}; /* JSON's quotes */
-    if (value.len == 0)
+    if (trimmed(o, value).len == 0)
         fm_strbuf_add(out, o->empty_value);
     else
         add_field(o, value, o->quote_all, out);
