@@ -40,6 +40,14 @@ static fm_status add_months(fm_call *call, const fm_vec *args, fm_vec *out)
     return FM_OK;
 }
 
+/* Seconds that have gone by since the local day began: after a change of the clock not what the clock shows. */
+static int64_t since_midnight_s(int64_t us, const fm_zone *zone)
+{
+    int64_t local = fm_zone_to_local(zone, us);
+
+    return fm_floor_div(us - fm_zone_to_utc(zone, local - fm_floor_mod(local, FM_US_PER_DAY)), FM_US_PER_SECOND);
+}
+
 /* Whole months when both are the same day of the month or both the last of it; else a month has 31 days. */
 static double months_apart(int64_t a_us, int64_t b_us, const fm_zone *zone, bool round_off)
 {
@@ -52,9 +60,7 @@ static double months_apart(int64_t a_us, int64_t b_us, const fm_zone *zone, bool
     }
     difference = (double)(((int64_t)year[0] * 12 + month[0]) - ((int64_t)year[1] * 12 + month[1]));
     if (day[0] == day[1] || (day[0] == last[0] && day[1] == last[1])) return difference;
-    seconds = (double)((day[0] - day[1]) * INT64_C(86400) +
-                       fm_floor_div(fm_floor_mod(local[0], FM_US_PER_DAY), FM_US_PER_SECOND) -
-                       fm_floor_div(fm_floor_mod(local[1], FM_US_PER_DAY), FM_US_PER_SECOND));
+    seconds = (double)((day[0] - day[1]) * INT64_C(86400) + since_midnight_s(a_us, zone) - since_midnight_s(b_us, zone));
     difference += seconds / (31.0 * 86400.0);
     return round_off ? floor(difference * 1e8 + 0.5) / 1e8 : difference;
 }

@@ -16,9 +16,8 @@ static fm_status out_of_bounds(fm_call *call, const char *what, int64_t value, f
                                int64_t i, bool fails)
 {
     if (!fails) return fm_out_null(call, out, own, i);
-    return fm_fail(call->err, FM_INVALID, "DATETIME_FIELD_OUT_OF_BOUNDS.WITH_SUGGESTION",
-                   "Invalid value for %s: %lld. If necessary set \"spark.sql.ansi.enabled\" to \"false\" to bypass "
-                   "this error.",
+    return fm_fail(call->err, FM_INVALID, "DATETIME_FIELD_OUT_OF_BOUNDS.WITHOUT_SUGGESTION",
+                   "Invalid value for %s: %lld.",
                    what, (long long)value);
 }
 

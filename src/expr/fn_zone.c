@@ -20,7 +20,12 @@ static fm_status bind_zone(fm_bind *b, int32_t i, const fm_zone **out, fm_error 
     if (!fm_bind_is_constant(b, i)) return FM_OK;
     FM_TRY(fm_eval_constant_of(b, i, &id, err));
     if (fm_vec_is_null(&id, 0)) return FM_OK;
-    return fm_zone_open(b->arena, fm_vec_str(&id, 0), out, err);
+    fm_error later = FM_ERROR_INIT; /* an unknown zone fails for the first row that needs it, as in Spark */
+    const fm_zone *zone = NULL;
+    fm_status st = fm_zone_open(b->arena, fm_vec_str(&id, 0), &zone, &later);
+    if (st == FM_OK) *out = zone;
+    else if (st != FM_INVALID && err) *err = later;
+    return st == FM_INVALID ? FM_OK : st;
 }
 
 static fm_status zone_of(fm_zone_cache *cache, const fm_zone *fixed, const fm_vec *ids, int64_t i,

@@ -102,6 +102,11 @@ static fm_status compile(compiler *c)
     enum { NESTING_MAX = 16 };
     fm_str p = c->pattern;
     int32_t open[NESTING_MAX], depth = 0;
+    bool quoted = false;
+    for (size_t i = 0; i < p.len; i++) { /* these are looked for first */
+        quoted ^= p.ptr[i] == '\'';
+        if (!quoted && p.ptr[i] && strchr(week_letters, p.ptr[i])) return fail_letter(p, p.ptr[i], c->err);
+    }
     for (size_t i = 0; i < p.len;) {
         char ch = p.ptr[i];
         size_t n = 1;
@@ -302,6 +307,10 @@ static void put_localized_offset(int32_t offset_s, bool full, fm_strbuf *out)
     if (magnitude % 3600) {
         fm_strbuf_add_char(out, ':');
         put_number(magnitude / 60 % 60, 2, out);
+    }
+    if (magnitude % 60) {
+        fm_strbuf_add_char(out, ':');
+        put_number(magnitude % 60, 2, out);
     }
 }
 
