@@ -122,6 +122,8 @@ static fm_json_outcome floating(fm_json_converter *c, const fm_type *type, scala
 /* Java's BigDecimal(String): sign, digits with a point, exponent; no blanks. */
 static bool is_big_decimal(fm_str text)
 {
+    if (text.len == 0) return false;
+
     const char *p = text.ptr, *end = p + text.len;
     int digits = 0;
 
