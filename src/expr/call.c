@@ -442,6 +442,14 @@ fm_status fm_call_resolve(fm_arena *arena, const fm_session_conf *conf, fm_str n
         if (*out) return FM_OK;
     }
     if (!r.function) return fail_unknown(name, pos, err);
+    fm_expr *both[2];
+    if (n_args == 2) {
+        both[0] = args[0];
+        both[1] = args[1];
+        FM_TRY(fm_compare_as_whole(arena, fm_str_c(r.function->name), both, out, err));
+        if (*out) return FM_OK;
+        args = both;
+    }
     if (n_args < r.function->args_min ||
         (r.function->args_max >= 0 && n_args > r.function->args_max))
         return fail_count(&r, n_args, err);

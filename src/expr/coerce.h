@@ -32,4 +32,9 @@ fm_status fm_expr_cast(fm_arena *arena, const fm_session_conf *conf, fm_expr *e,
 fm_status fm_expr_resolve_node(fm_arena *arena, const fm_session_conf *conf, const fm_expr *e,
                                fm_expr **args, fm_expr **out, fm_error *err);
 
+/* A whole number ordered beside a decimal literal: `args` [2] become it beside a whole number that gives the same answer, x > 3.5 being
+ * x > 3; or *out becomes TRUE or FALSE when the literal lies beyond BIGINT. Others stay as they are, *out NULL. (fn_compare.c)
+ * Rule: Spark, DecimalPrecision: so the column is compared as it is, and the comparison goes down into what reads it. */
+fm_status fm_compare_as_whole(fm_arena *arena, fm_str operator_name, fm_expr **args, fm_expr **out, fm_error *err);
+
 #endif

@@ -66,6 +66,7 @@ struct fm_expr {
     bool distinct, ignore_nulls, descending, nulls_first;
     bool has_over;        /* UNRESOLVED_CALL with OVER (...): refused on streams by name */
     fm_str name;          /* function as written, alias, attribute */
+    const struct fm_expr *written; /* LITERAL that was put for another expression: that one, which the name of BETWEEN shows; or NULL */
     fm_str *parts;        /* see kinds */
     int32_t n_parts;
     int32_t n_args;

@@ -356,6 +356,8 @@ static void add_name(fm_str name, fm_strbuf *out)
     if (!bare) fm_strbuf_add_char(out, '`');
 }
 
+static const fm_expr *as_written(const fm_expr *e) { return e->written ? e->written : e; }
+
 /* The columns of struct(): names that were given are shown. */
 static void add_columns(const fm_expr *e, fm_strbuf *out, const lambda_names *in)
 {
@@ -585,9 +587,10 @@ static void put(const fm_expr *e, fm_strbuf *out, const lambda_names *in)
         break;
     case FM_EXPR_AND:
         if (fm_str_eq(e->name, FM_STR("between"))) {
-            add_wrapped("between(", e->args[0]->args[0], ", ", out, in);
-            add_wrapped("", e->args[0]->args[1], ", ", out, in);
-            add_wrapped("", e->args[1]->args[1], ")", out, in);
+            const fm_expr *low = as_written(e->args[0]), *high = as_written(e->args[1]);
+            add_wrapped("between(", low->args[0], ", ", out, in);
+            add_wrapped("", as_written(low->args[1]), ", ", out, in);
+            add_wrapped("", as_written(high->args[1]), ")", out, in);
             break;
         }
         if (add_like_many(e, out, in)) break;

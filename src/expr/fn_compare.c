@@ -245,6 +245,45 @@ static fm_status bind_equal_nulls(fm_bind *b, fm_error *err)
     return FM_OK;
 }
 
+/* --- whole numbers beside decimal literals ----------------------------------------------------------- */
+
+static bool is_decimal_literal(const fm_expr *e) { return e->kind == FM_EXPR_LITERAL && e->type->id == FM_TYPE_DECIMAL && !fm_vec_is_null(&e->value, 0); }
+
+/* The largest whole number that is at most the literal, or the smallest that is at least. */
+static fm_i128 whole(const fm_expr *literal, bool up)
+{
+    fm_i128 x = fm_vec_decimal(&literal->value)[0], unit = fm_pow10_i128(literal->type->scale), q = x / unit, rest = x % unit;
+
+    if (up) return q + (rest > 0);
+    return q - (rest < 0);
+}
+
+fm_status fm_compare_as_whole(fm_arena *arena, fm_str operator_name, fm_expr **args, fm_expr **out, fm_error *err)
+{
+    bool less = operator_name.len && operator_name.ptr[0] == '<', greater = operator_name.len && operator_name.ptr[0] == '>';
+    bool or_equal = operator_name.len == 2 && operator_name.ptr[1] == '=';
+
+    *out = NULL;
+    if ((!less && !greater) || operator_name.len > 2 || (operator_name.len == 2 && !or_equal)) return FM_OK;
+    int at = is_decimal_literal(args[1]) ? 1 : 0;
+    if (!is_decimal_literal(args[at]) || !fm_type_is_integer(args[1 - at]->type)) return FM_OK;
+    /* As if the literal stood on the right: x < 3.5 is x < 4, x <= 3.5 is x <= 3, x > 3.5 is x > 3, x >= 3.5 is x >= 4. */
+    if (at == 0) less = !less;
+    fm_i128 value = whole(args[at], less != or_equal);
+    fm_i128 exact = fm_vec_decimal(&args[at]->value)[0], unit = fm_pow10_i128(args[at]->type->scale);
+    if (exact / unit > INT64_MAX || exact / unit < INT64_MIN || value > INT64_MAX || value < INT64_MIN) {
+        fm_expr *call = fm_expr_call(arena, operator_name, args, 2, args[at]->pos);
+        *out = fm_expr_literal_bool(arena, less == (exact > 0));
+        if (*out) (*out)->written = call;
+        return *out && call ? FM_OK : fm_no_memory(arena, err);
+    }
+    const fm_expr *written = args[at];
+    args[at] = fm_expr_literal_i64(arena, fm_type_i64(), (int64_t)value);
+    if (!args[at]) return fm_no_memory(arena, err);
+    args[at]->written = written;
+    return FM_OK;
+}
+
 /* --- entries ----------------------------------------------------------------------------------------- */
 
 #define ENTRY(ident, c_name, op, ...)                                                         \
