@@ -154,7 +154,8 @@ static bool number_stream(const fm_plan *plan, void *ctx)
 
 fm_status fm_analyze(const fm_analysis *a, const fm_plan *plan, fm_plan **out, fm_error *err)
 {
-    fm_analyzer an = {.a = a, .arena = a->arena, .conf = a->conf, .next_id = 1, .next_node = 1, .wants_metadata = fm_wants_metadata(plan)};
+    fm_analyzer an = {.a = a, .arena = a->arena, .conf = a->conf, .next_id = 1, .next_node = 1, .wants_metadata = fm_wants_metadata(plan),
+                      .wants_input_file = fm_wants_input_file(plan)};
     int32_t streams = 0;
 
     FM_TRY(fm_analyze_plan(&an, plan, out, err));

@@ -363,6 +363,7 @@ fm_status fm_analyze_aggregate(fm_analyzer *an, const fm_plan *p, fm_plan **out,
     bool had_star;
 
     FM_TRY(fm_analyze_child(an, p, &child, err));
+    FM_TRY(fm_reach_files(an, p->exprs, p->n_exprs, p->group_exprs, p->n_group_exprs, &child, err));
     fm_scope s = fm_scope_of(an, child, "the select list");
     s.below = &below;
     FM_TRY(fm_expand_items(&s, p->exprs, p->n_exprs, &list, &n, &had_star, err));

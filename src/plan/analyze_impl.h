@@ -31,6 +31,7 @@ typedef struct fm_analyzer {
     int32_t depth;                /* plans upon plans, views and CTEs included */
     int32_t uses;                 /* views and CTEs analyzed so far: each use is analyzed anew */
     bool wants_metadata;          /* the query asks for _metadata of files, or for the file that a row is in */
+    bool wants_input_file;        /* likewise, for the file alone, which shows through queries by name, too */
     bool read_as_stream;          /* inside a view that stands under STREAM */
     bool beyond_spark;            /* below one of our hints: Spark's check of a window's start is not made */
 } fm_analyzer;
@@ -124,6 +125,10 @@ fm_status fm_fold(fm_analyzer *an, fm_expr *e, fm_expr **out, fm_error *err);
 /* --- analyze_metadata.c --- */
 /* Whether a query names _metadata or calls input_file_name() and its kin. */
 bool fm_wants_metadata(const fm_plan *query);
+bool fm_wants_input_file(const fm_plan *query);
+/* When an unresolved expression calls input_file_name() or its kin: *child with the hidden column that it reads, if it is not there
+ * and can be had through projections and filters. */
+fm_status fm_reach_files(fm_analyzer *an, fm_expr *const *exprs, int32_t n, fm_expr *const *more, int32_t n_more, fm_plan **child, fm_error *err);
 /* Adds the hidden column to a READ whose source has it, if the query wants it. */
 fm_status fm_add_metadata(fm_analyzer *an, fm_plan *read, fm_str qualifier, fm_error *err);
 bool fm_is_input_file_call(const fm_expr *e);

@@ -25,8 +25,10 @@ static bool plan_is_silent(const fm_plan *p, void *ctx);
 
 static bool expr_is_silent(const fm_expr *e, void *ctx)
 {
+    const bool *calls_only = ctx;
+
     if (e->kind == FM_EXPR_UNRESOLVED_CALL && which_function(e->name) >= 0) return false;
-    for (int32_t i = 0; i < e->n_parts && (e->kind == FM_EXPR_NAME || e->kind == FM_EXPR_STAR); i++) {
+    for (int32_t i = 0; !*calls_only && i < e->n_parts && (e->kind == FM_EXPR_NAME || e->kind == FM_EXPR_STAR); i++) {
         if (fm_str_eq_ci(e->parts[i], FM_STR(METADATA))) return false;
     }
     return !e->plan || fm_plan_walk(e->plan, plan_is_silent, ctx);
@@ -46,7 +48,19 @@ static bool plan_is_silent(const fm_plan *p, void *ctx)
     return true;
 }
 
-bool fm_wants_metadata(const fm_plan *query) { return !fm_plan_walk(query, plan_is_silent, NULL); }
+bool fm_wants_metadata(const fm_plan *query)
+{
+    bool calls_only = false;
+
+    return !fm_plan_walk(query, plan_is_silent, &calls_only);
+}
+
+bool fm_wants_input_file(const fm_plan *query)
+{
+    bool calls_only = true;
+
+    return !fm_plan_walk(query, plan_is_silent, &calls_only);
+}
 
 /* ---- The column --------------------------------------------------------------------------------------------------- */
 
@@ -64,6 +78,59 @@ fm_status fm_add_metadata(fm_analyzer *an, fm_plan *read, fm_str qualifier, fm_e
     output[read->n_output++] = (fm_attr){.id = read->metadata_id, .name = FM_STR(METADATA), .qualifier = qualifier, .type = type, .hidden = true};
     read->output = output;
     return FM_OK;
+}
+
+/* ---- Through queries below ---------------------------------------------------------------------------------------- */
+
+static const fm_attr *metadata_of(const fm_plan *p)
+{
+    for (int32_t i = 0; i < p->n_output; i++) {
+        if (p->output[i].hidden && p->output[i].type->id == FM_TYPE_STRUCT && fm_str_eq(p->output[i].name, FM_STR(METADATA))) return &p->output[i];
+    }
+    return NULL;
+}
+
+/* Nodes whose rows are still those of the file that was read last. */
+static bool lets_through(const fm_plan *p)
+{
+    return p->kind == FM_PLAN_PROJECT || p->kind == FM_PLAN_FILTER || p->kind == FM_PLAN_SUBQUERY_ALIAS || p->kind == FM_PLAN_HINT ||
+           p->kind == FM_PLAN_GENERATE || p->kind == FM_PLAN_WATERMARK || p->kind == FM_PLAN_TIME_WINDOW;
+}
+
+/* `plan` with the hidden column of the files below in its output, if it can be had. */
+static fm_status reach(fm_analyzer *an, fm_plan *plan, fm_plan **out, fm_error *err)
+{
+    fm_plan *child;
+
+    *out = plan;
+    if (metadata_of(plan) || !lets_through(plan)) return FM_OK;
+    FM_TRY(reach(an, plan->children[0], &child, err));
+    const fm_attr *column = metadata_of(child);
+    if (!column) return FM_OK;
+    if (plan->kind != FM_PLAN_PROJECT) return fm_plan_with_children(an->arena, plan, &child, out, err);
+    fm_expr **exprs = fm_arena_array(an->arena, fm_expr *, plan->n_exprs + 1);
+    if (!exprs) return fm_no_memory(an->arena, err);
+    for (int32_t i = 0; i < plan->n_exprs; i++) exprs[i] = plan->exprs[i];
+    exprs[plan->n_exprs] = fm_attr_expr(an->arena, column);
+    FM_TRY(fm_plan_project(an->arena, child, exprs, plan->n_exprs + 1, plan->pos, out, err));
+    for (int32_t i = 0; i <= plan->n_exprs; i++) (*out)->output[i].hidden = i == plan->n_exprs || plan->output[i].hidden;
+    return FM_OK;
+}
+
+fm_status fm_reach_files(fm_analyzer *an, fm_expr *const *exprs, int32_t n, fm_expr *const *more, int32_t n_more, fm_plan **child, fm_error *err)
+{
+    bool calls = false;
+
+    for (int32_t i = 0; i < n && an->wants_metadata; i++) calls |= fm_has_input_file_call(exprs[i]);
+    for (int32_t i = 0; i < n_more && an->wants_metadata; i++) calls |= fm_has_input_file_call(more[i]);
+    return calls ? reach(an, *child, child, err) : FM_OK;
+}
+
+/* Rows that were shuffled: Spark's executors do not know any more where they came from. */
+static bool is_shuffled(const fm_plan *p)
+{
+    while (lets_through(p)) p = p->children[0];
+    return p->kind == FM_PLAN_AGGREGATE || p->kind == FM_PLAN_SORT || p->kind == FM_PLAN_LIMIT || p->kind == FM_PLAN_DISTINCT || p->kind == FM_PLAN_DEDUPLICATE;
 }
 
 /* ---- The functions ------------------------------------------------------------------------------------------------ */
@@ -113,6 +180,28 @@ static bool reads_no_files(const fm_plan *p, void *ctx)
     return p->kind != FM_PLAN_READ || !catalog->metadata || !catalog->metadata(catalog->ctx, p->table);
 }
 
+typedef struct owner {
+    int32_t id;
+    bool is_delta;
+} owner;
+
+static bool look_for_owner(const fm_plan *p, void *ctx)
+{
+    owner *o = ctx;
+
+    if (p->kind == FM_PLAN_READ && p->metadata_id == o->id) o->is_delta = fm_str_eq_ci(p->table->format, FM_STR("delta"));
+    return true;
+}
+
+/* Whether the hidden column of that id is of a Delta table. */
+static bool is_of_delta(const fm_plan *plan, int32_t id)
+{
+    owner o = {.id = id};
+
+    if (plan) fm_plan_walk(plan, look_for_owner, &o);
+    return o.is_delta;
+}
+
 bool fm_is_input_file_call(const fm_expr *e) { return e->kind == FM_EXPR_UNRESOLVED_CALL && e->n_args == 0 && which_function(e->name) >= 0; }
 
 fm_status fm_resolve_input_file(const fm_scope *s, const fm_expr *e, fm_expr **out, fm_error *err)
@@ -132,11 +221,12 @@ fm_status fm_resolve_input_file(const fm_scope *s, const fm_expr *e, fm_expr **o
     }
     if (column) {
         FM_TRY(field(s, column, fields[which], out, err));
-        return which == 0 ? with_authority(s, *out, e->pos, out, err) : FM_OK;
+        /* Spark's reader of Delta tables writes the URI with one slash. */
+        return which == 0 && !is_of_delta(s->child, column->id) ? with_authority(s, *out, e->pos, out, err) : FM_OK;
     }
-    if (s->n_attrs > 0 && (!s->child || !fm_plan_walk(s->child, reads_no_files, (void *)(uintptr_t)s->an->a->catalog))) {
+    if (s->n_attrs > 0 && !(s->child && is_shuffled(s->child)) && (!s->child || !fm_plan_walk(s->child, reads_no_files, (void *)(uintptr_t)s->an->a->catalog))) {
         return fm_fail_at(err, FM_UNSUPPORTED, "FLOODMARK_INPUT_FILE", e->pos.line, e->pos.column,
-                          "%s() may stand only where the rows come straight from files: in the SELECT whose FROM names them. Give it a name there, and use that.",
+                          "%s() may stand only where rows come from one table of files, not above a join or union of some. Give it a name in the SELECT below, and use that.",
                           functions[which]);
     }
     *out = which == 0 ? fm_expr_literal_str(s->an->arena, fm_type_string(), FM_STR("")) : fm_expr_literal_i64(s->an->arena, fm_type_i64(), -1);

@@ -145,7 +145,7 @@ static fm_status named_query(fm_analyzer *an, const fm_plan *p, const fm_plan *q
 
     an->ctes = ctes;
     an->outer = NULL;
-    an->wants_metadata = fm_wants_metadata(query); /* what stands outside does not see it */
+    an->wants_metadata = an->wants_input_file || fm_wants_metadata(query); /* what stands outside does not see it */
     if (st == FM_OK) st = fm_analyze_plan(an, query, out, err);
     if (st == FM_OK && p->streaming && !(*out)->streaming) {
         an->read_as_stream = true;

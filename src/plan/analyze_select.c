@@ -197,6 +197,7 @@ fm_status fm_analyze_project(fm_analyzer *an, const fm_plan *p, fm_plan **out, f
         if (fm_has_aggregate_call(p->exprs[i])) return fm_analyze_aggregate(an, p, out, err);
     }
     FM_TRY(fm_analyze_child(an, p, &child, err));
+    FM_TRY(fm_reach_files(an, p->exprs, p->n_exprs, NULL, 0, &child, err));
     fm_scope s = fm_scope_of(an, child, "the select list");
     s.below = &below;
     s.generators = true;
@@ -294,6 +295,7 @@ fm_status fm_analyze_filter(fm_analyzer *an, const fm_plan *p, fm_plan **out, fm
 
     FM_TRY(fm_analyze_child(an, p, &child, err));
     if (is_over_aggregate(p, child)) return fm_analyze_having(an, p, out, err);
+    FM_TRY(fm_reach_files(an, p->exprs, p->n_exprs, NULL, 0, &child, err));
     const fm_attr *columns = child->output;
     int32_t n = child->n_output;
     FM_TRY(left_out(an, child, &more, &n_more, err));

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 
 #include "expr/cast.h"
+#include "source/file_source.h"
 #include "source/sources.h"
+#include "table/delta/delta_path.h"
 
 const char *const fm_delta_source_options[] = {
     "path", "versionAsOf", "timestampAsOf", "startingVersion", "startingTimestamp", "ignoreDeletes", "ignoreChanges", "skipChangeCommits",
@@ -110,7 +112,7 @@ static int32_t added_column(const fm_delta_source *s, fm_str name)
 /* Wanted columns by name among those of the table. */
 static fm_status find_columns(fm_delta_source *s, const fm_source_spec *spec, fm_error *err)
 {
-    fm_field *fields = fm_arena_array(s->arena, fm_field, spec->n_wanted + 1);
+    fm_field *fields = fm_arena_array(s->arena, fm_field, spec->n_wanted + 2);
     int32_t n = spec->n_wanted;
 
     s->n_wanted = n;
@@ -129,6 +131,7 @@ static fm_status find_columns(fm_delta_source *s, const fm_source_spec *spec, fm
         if (!fm_type_eq(f->type, s->snapshot->schema->type->fields[c].type)) return changed(s, f->name, err);
         s->scan_columns[s->n_scan++] = c;
     }
+    if (s->want_metadata) fields[n++] = (fm_field){FM_STR("_metadata"), fm_file_metadata_type(spec->table), false};
     if (s->want_position) fields[n++] = (fm_field){FM_STR("_position"), fm_type_string(), false};
     s->out_schema = fm_type_struct(s->arena, fields, n);
     return s->out_schema ? FM_OK : fm_no_memory(s->arena, err);
@@ -195,6 +198,7 @@ static fm_status open_source(fm_delta_source *s, const fm_source_spec *spec, fm_
     int64_t version = -1;
 
     FM_TRY(open_log(&s->env, spec->table, s->arena, &s->log, err));
+    s->want_metadata = spec->want_metadata;
     s->want_position = s->want_row = spec->want_position;
     s->has_rows = fm_options_find(&spec->table->options, "floodmarkRows") != NULL;
     s->is_stream = spec->metadata_dir != NULL;
@@ -432,7 +436,17 @@ static fm_status other_column(delta_reader *r, int32_t which, const fm_type *typ
     }
 }
 
-/* Puts columns that the table has not, and positions, beside those of the scan. */
+/* _metadata: of the data file as the log has it. */
+static fm_status metadata_column(delta_reader *r, int32_t n, const fm_type *type, fm_vec *out, fm_error *err)
+{
+    const fm_delta_file *f = &r->change->file;
+    fm_file_split file = {.to = f->size, .length = f->size, .size = f->size, .modified_ms = f->modified_ms};
+
+    FM_TRY(fm_delta_path_resolve(r->scratch, r->source->log.root, f->path, &file.path, err));
+    return fm_file_metadata(type, &file, NULL, n, r->scratch, out, err);
+}
+
+/* Puts columns that the table has not, metadata and positions, beside those of the scan. */
 static fm_status push_full(void *ctx, const fm_batch *in, fm_error *err)
 {
     delta_reader *r = ctx;
@@ -449,7 +463,12 @@ static fm_status push_full(void *ctx, const fm_batch *in, fm_error *err)
         if (s->table_columns[i] >= 0) columns[i] = *read;
         else FM_TRY(other_column(r, s->table_columns[i], s->out_schema->fields[i].type, in, read, &columns[i], err));
     }
-    if (s->want_position) FM_TRY(position_column(r, &in->columns[s->n_scan], in->rows, &columns[s->n_wanted], err));
+    int32_t n = s->n_wanted;
+    if (s->want_metadata) {
+        FM_TRY(metadata_column(r, in->rows, s->out_schema->fields[n].type, &columns[n], err));
+        n++;
+    }
+    if (s->want_position) FM_TRY(position_column(r, &in->columns[s->n_scan], in->rows, &columns[n], err));
     fm_batch full = {.schema = s->out_schema, .rows = in->rows, .columns = columns};
     r->rows += in->rows;
     return r->push(r->ctx, &full, err);
@@ -490,9 +509,18 @@ static void delta_metrics(const fm_source *source, fm_arena *arena, fm_source_me
     *n = 0;
 }
 
+/* Rows of the change data feed are of commits, not of files. */
+static const fm_type *delta_metadata(const fm_table_def *table)
+{
+    bool is_feed;
+
+    if (fm_delta_feed_wanted(&table->options, &is_feed, NULL) != FM_OK || is_feed) return NULL;
+    return fm_file_metadata_type(table);
+}
+
 const fm_source_type fm_source_delta = {
     .name = "delta", .options = fm_delta_source_options, .can_stream = true, .can_batch = true, .prunes = true, .schema = delta_schema,
-    .partitions = delta_partitions, .open = delta_open,
+    .partitions = delta_partitions, .metadata = delta_metadata, .open = delta_open,
     .close = delta_close, .restore = fm_delta_stream_restore, .latest_offset = fm_delta_stream_latest, .fix_target = fm_delta_stream_fix,
     .plan_splits = delta_splits, .commit = delta_commit, .description = delta_description, .metrics = delta_metrics, .reader_open = reader_open,
     .reader_read = reader_read, .reader_counts = reader_counts, .reader_close = reader_close,

@@ -34,6 +34,7 @@ typedef struct fm_delta_source {
     int32_t *table_columns;      /* [n_wanted] columns of the table; -1: it has none of that name: nulls */
     int32_t *scan_columns;       /* [n_scan] those of the table, in order */
     int32_t n_wanted, n_scan;
+    bool want_metadata;          /* a column behind the wanted ones: _metadata */
     bool want_position, want_row; /* want_row: the scan gives the place of each row */
     bool is_feed;                /* option readChangeFeed: the table has _change_type, _commit_version and _commit_timestamp, too */
     int64_t feed_start, feed_end; /* versions of a batch read of the feed */

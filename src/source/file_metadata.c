@@ -1,7 +1,7 @@
 /* source/file_metadata.c: the hidden column _metadata of files: where a row comes from.
  *
  * Rule  Spark, FileFormat.BASE_METADATA_FIELDS: file_path is the file's URI with one slash, file_name its last part; ParquetFileFormat
- *       adds row_index, the row's place in the file from 0 */
+ *       adds row_index, the row's place in the file from 0. Delta's format has the base fields, of its data files */
 #include "source/file_source.h"
 #include "table/file_uri.h"
 
@@ -53,10 +53,9 @@ static fm_status numbers(const fm_type *type, int64_t x, int32_t rows, fm_arena 
     return FM_OK;
 }
 
-fm_status fm_file_metadata(const fm_file_source *s, const fm_file_split *split, const int64_t *lines, int32_t rows, fm_arena *arena, fm_vec *out,
+fm_status fm_file_metadata(const fm_type *type, const fm_file_split *split, const int64_t *lines, int32_t rows, fm_arena *arena, fm_vec *out,
                            fm_error *err)
 {
-    const fm_type *type = fm_file_metadata_type(s->table);
     fm_vec *c = fm_arena_array(arena, fm_vec, FIELDS);
     fm_str path;
 

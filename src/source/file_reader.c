@@ -144,7 +144,7 @@ static fm_status push_full(file_reader *r, const fm_batch *batch, const int64_t 
                                  batch->rows, r->scratch, err));
     }
     int32_t n = s->n_wanted;
-    if (s->want_metadata) FM_TRY(fm_file_metadata(s, r->split, lines, batch->rows, r->scratch, &columns[n++], err));
+    if (s->want_metadata) FM_TRY(fm_file_metadata(fm_file_metadata_type(s->table), r->split, lines, batch->rows, r->scratch, &columns[n++], err));
     if (s->want_position) FM_TRY(position_column(r, lines, batch->rows, &columns[n], err));
     fm_batch full = {.schema = s->out_schema, .rows = batch->rows, .columns = columns};
     return r->push(r->push_ctx, &full, err);

@@ -87,8 +87,8 @@ typedef struct fm_file_split {
 /* file_metadata.c: _metadata: STRUCT<file_path, file_name, file_size, file_block_start, file_block_length, file_modification_time>, of
  * Parquet row_index, too. */
 const fm_type *fm_file_metadata_type(const fm_table_def *table);
-/* Its lanes for rows of one piece. lines: their numbers in the file from 1; NULL: not numbered. */
-fm_status fm_file_metadata(const fm_file_source *s, const fm_file_split *split, const int64_t *lines, int32_t rows, fm_arena *arena, fm_vec *out,
+/* Its lanes, of that type, for rows of one piece. lines: their numbers in the file from 1; NULL: not numbered. */
+fm_status fm_file_metadata(const fm_type *type, const fm_file_split *split, const int64_t *lines, int32_t rows, fm_arena *arena, fm_vec *out,
                            fm_error *err);
 
 /* file_prune.c: what conditions are good for; after the columns are planned. */

@@ -244,6 +244,20 @@ def where_rows_come_from():
         check("metadata: row", m["row_index"] == r["a"] % 100, m)
         check("metadata: time", abs(m["file_modification_time"].timestamp() - os.path.getmtime(path)) < 0.002, m)
         check("metadata: functions", (r["n"], r["f"]) == (os.path.basename(uri), "file://" + uri), r)
+    # Through queries below, as far as rows stay those of their file.
+    table = "CREATE TABLE t (a BIGINT) USING parquet LOCATION 'in'; CREATE VIEW v AS SELECT a + 1 AS b FROM t WHERE a > 100; "
+    for query, want in (
+        ("SELECT DISTINCT input_file_name() AS f FROM (SELECT a FROM (SELECT * FROM t) WHERE a < 5)", ["a%20b.parquet"]),
+        ("SELECT b, input_file_name() AS f FROM v", ["1.parquet"] * 2),
+        ("WITH c AS (SELECT explode(array(a, a)) AS e FROM t WHERE a = 100) SELECT input_file_name() AS f FROM c", ["1.parquet"] * 2),
+        ("SELECT input_file_name() AS f, count(*) AS n FROM (SELECT * FROM t) GROUP BY 1 ORDER BY f", ["1.parquet", "a%20b.parquet"]),
+        ("SELECT 'x' AS f FROM v WHERE input_file_name() LIKE '%/1.parquet'", ["x"] * 2),
+        ("SELECT input_file_name() AS f FROM (SELECT a FROM t GROUP BY a HAVING a = 1)", [""]),
+        ("SELECT input_file_name() AS f FROM (SELECT a FROM t ORDER BY a LIMIT 1)", [""]),
+    ):
+        done = subprocess.run([PROGRAM, "sql", table + query, "--format", "json"], capture_output=True, text=True)
+        got = [json.loads(line)["f"].split("/")[-1] for line in done.stdout.splitlines()]
+        check("input_file_name(): " + query, got == want, done.stdout + done.stderr)
 
 
 def main():
