@@ -2,12 +2,13 @@
  *
  * The table has the row's own columns, then late STRUCT<operator, windows, watermark, lateness, batch_id, source>: see
  * tests/conformance/README.md, "Beyond Spark". A row that missed several windows is written once. Rows are gathered
- * during the micro-batch and committed under its id before the main sink, so that a replay writes them once. */
+ * during the micro-batch and committed under its id before the main sink, so that a replay writes them once.
+ * A Delta table has no intervals: lateness is text there, as it is in JSON. */
 #include "column/builder.h"
 #include "exec/exec_impl.h"
 #include "expr/cast.h"
 
-enum { LATE_FIELDS = 6 };
+enum { LATE_FIELDS = 6, LATENESS = 3 };
 
 typedef struct missed {
     int64_t start_us, end_us;
@@ -20,6 +21,7 @@ struct fm_late_sink {
     fm_sink *sink;
     const char *operator_name;
     const fm_type *row_type;  /* STRUCT of the row's own columns */
+    const fm_type *late_type; /* STRUCT of what is known of a row */
     const fm_type *schema;    /* of the table */
     fm_builder *row;          /* rows so far */
     fm_builder *late;         /* their late structs, up to the last row's, which is still open */
@@ -32,7 +34,7 @@ struct fm_late_sink {
     fm_str source;            /* in arena; ptr NULL: unknown */
 };
 
-static const fm_type *late_type(fm_arena *arena)
+static const fm_type *late_type(fm_arena *arena, fm_type_id lateness)
 {
     const fm_type *t = fm_type_timestamp();
     fm_field window[2] = {{FM_STR("start"), t, true}, {FM_STR("end"), t, true}};
@@ -40,15 +42,15 @@ static const fm_type *late_type(fm_arena *arena)
     const fm_type *windows = window_type ? fm_type_list(arena, window_type, true) : NULL;
     fm_field fields[LATE_FIELDS] = {
         {FM_STR("operator"), fm_type_string(), true}, {FM_STR("windows"), windows, true}, {FM_STR("watermark"), t, true},
-        {FM_STR("lateness"), fm_type_simple(FM_TYPE_INTERVAL_DT), true}, {FM_STR("batch_id"), fm_type_i64(), true},
+        {FM_STR("lateness"), fm_type_simple(lateness), true}, {FM_STR("batch_id"), fm_type_i64(), true},
         {FM_STR("source"), fm_type_string(), true},
     };
     return windows ? fm_type_struct(arena, fields, LATE_FIELDS) : NULL;
 }
 
-static const fm_type *table_type(fm_arena *arena, const fm_type *row)
+static const fm_type *table_type(fm_arena *arena, const fm_type *row, fm_str format)
 {
-    const fm_type *late = late_type(arena);
+    const fm_type *late = late_type(arena, fm_str_eq_ci(format, FM_STR("delta")) ? FM_TYPE_STRING : FM_TYPE_INTERVAL_DT);
     fm_field *fields = fm_arena_array(arena, fm_field, row->n_fields + 1);
 
     if (!late || !fields) return NULL;
@@ -86,9 +88,10 @@ fm_status fm_late_sink_open(fm_tree *tree, const fm_plan *plan, const fm_plan *c
     late->query = tree->arena;
     late->operator_name = operator_name;
     late->row_type = child->output[column].type->fields[0].type;
-    late->schema = table_type(tree->arena, late->row_type);
+    late->late_type = late_type(tree->arena, FM_TYPE_INTERVAL_DT);
+    late->schema = table_type(tree->arena, late->row_type, plan->lateness.late_format);
     *out = late;
-    if (!late->arena || !late->schema) return fm_no_memory(tree->arena, err);
+    if (!late->arena || !late->late_type || !late->schema) return fm_no_memory(tree->arena, err);
     FM_TRY(fm_exec_add_late_sink(tree->exec, late, err)); /* closed with the query from here on */
     return open_sink(tree, plan, late, err);
 }
@@ -99,7 +102,7 @@ fm_status fm_late_sink_join(fm_tree *tree, fm_late_sink *main, fm_late_sink **ou
 
     *out = late;
     if (!late) return fm_no_memory(tree->arena, err);
-    *late = (fm_late_sink){.next = main->next, .arena = fm_arena_new(0), .query = main->query, .operator_name = main->operator_name, .row_type = main->row_type, .schema = main->schema};
+    *late = (fm_late_sink){.next = main->next, .arena = fm_arena_new(0), .query = main->query, .operator_name = main->operator_name, .row_type = main->row_type, .late_type = main->late_type, .schema = main->schema};
     main->next = late; /* closed with it from here on */
     return late->arena ? FM_OK : fm_no_memory(NULL, err);
 }
@@ -142,7 +145,7 @@ static void close_row(fm_late_sink *late)
     }
     fm_builder_end(windows);
     fm_builder_i64(fm_builder_child(b, 2), late->watermark_us);
-    fm_builder_i64(fm_builder_child(b, 3), late->watermark_us - late->time_us);
+    fm_builder_i64(fm_builder_child(b, LATENESS), late->watermark_us - late->time_us);
     fm_builder_i64(fm_builder_child(b, 4), late->batch_id);
     if (late->source.ptr) fm_builder_str(fm_builder_child(b, 5), late->source);
     else fm_builder_null(fm_builder_child(b, 5));
@@ -195,7 +198,7 @@ static fm_status make_builders(fm_late_sink *late, fm_error *err)
 {
     if (late->row) return FM_OK;
     late->row = fm_builder_new(late->arena, late->row_type, 64);
-    late->late = fm_builder_new(late->arena, late->schema->fields[late->schema->n_fields - 1].type, 64);
+    late->late = fm_builder_new(late->arena, late->late_type, 64);
     return late->row && late->late ? FM_OK : fm_no_memory(late->arena, err);
 }
 
@@ -219,6 +222,30 @@ fm_status fm_late_sink_add_windows(fm_late_sink *late, const fm_op_batch *mb, co
     return FM_OK;
 }
 
+/* The late structs as the table has them: an interval that it cannot hold becomes text. */
+static fm_status fit_lates(fm_late_sink *late, fm_vec *lates, fm_error *err)
+{
+    const fm_type *type = late->schema->fields[late->schema->n_fields - 1].type;
+    fm_strbuf text = {0};
+
+    if (type->fields[LATENESS].type->id == FM_TYPE_INTERVAL_DT) return FM_OK;
+    fm_vec *children = fm_arena_array(late->arena, fm_vec, LATE_FIELDS);
+    fm_builder *b = fm_builder_new(late->arena, type->fields[LATENESS].type, lates->len);
+    if (!children || !b) return fm_no_memory(late->arena, err);
+    memcpy(children, lates->children, LATE_FIELDS * sizeof *children);
+    for (int32_t i = 0; i < lates->len; i++) {
+        fm_strbuf_clear(&text);
+        fm_value_text(&lates->children[LATENESS], i, NULL, &text);
+        fm_builder_str(b, fm_strbuf_str(&text));
+    }
+    bool ok = fm_strbuf_ok(&text);
+    fm_strbuf_fini(&text);
+    if (!ok) return fm_no_memory(late->arena, err);
+    lates->type = type;
+    lates->children = children;
+    return fm_builder_finish(b, &children[LATENESS], err);
+}
+
 /* The rows of one worker. */
 static fm_status write_one(fm_late_sink *late, const fm_sink_type *type, fm_sink_writer *writer, fm_error *err)
 {
@@ -231,6 +258,7 @@ static fm_status write_one(fm_late_sink *late, const fm_sink_type *type, fm_sink
     FM_TRY(fm_builder_finish(late->late, &lates, err));
     late->told_rows = rows;
     late->told_late = lates;
+    FM_TRY(fit_lates(late, &lates, err));
     fm_vec *columns = fm_arena_array(late->arena, fm_vec, n + 1);
     if (!columns) return fm_no_memory(late->arena, err);
     memcpy(columns, rows.children, (size_t)n * sizeof *columns);
@@ -275,7 +303,7 @@ static void tell_one(const fm_late_sink *late, const fm_zone *zone, fm_arena *ar
         fm_late_text *t = &out[(*n)++];
         fm_strbuf_clear(text);
         fm_value_text(&late->told_rows, i, zone, text);
-        *t = (fm_late_text){.row = fm_arena_str(arena, fm_strbuf_str(text)), .late_us = fm_vec_i64(&fields[3])[i]};
+        *t = (fm_late_text){.row = fm_arena_str(arena, fm_strbuf_str(text)), .late_us = fm_vec_i64(&fields[LATENESS])[i]};
         if (!fm_vec_is_null(&fields[5], i)) t->source = fm_arena_str(arena, fm_vec_str(&fields[5], i));
         if (fields[1].offsets[i + 1] == fields[1].offsets[i]) continue;
         int32_t last = fields[1].offsets[i + 1] - 1;
