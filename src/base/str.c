@@ -126,6 +126,18 @@ const char *fm_str_did_you_mean(fm_str text, const char *const *names, int n, ch
     return out;
 }
 
+const char *fm_str_one_of(fm_str text, const char *const *names, int n, char out[FM_ONE_OF_SIZE])
+{
+    size_t len = 0;
+
+    if (*fm_str_did_you_mean(text, names, n, out)) return out;
+    for (int i = 0; i < n && len < FM_ONE_OF_SIZE; i++) {
+        const char *before = i == 0 ? " There are " : i == n - 1 ? " and " : ", ";
+        len += (size_t)snprintf(out + len, FM_ONE_OF_SIZE - len, "%s%s%s", before, names[i], i == n - 1 ? "." : "");
+    }
+    return out;
+}
+
 void fm_strbuf_fini(fm_strbuf *buf)
 {
     free(buf->ptr);

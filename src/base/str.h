@@ -43,6 +43,9 @@ const char *fm_str_nearest(fm_str text, const char *const *names, int n);
 /* The same as the end of a message: " Did you mean 'x'?", or an empty text. Returns out. */
 enum { FM_DID_YOU_MEAN_SIZE = 96 };
 const char *fm_str_did_you_mean(fm_str text, const char *const *names, int n, char out[FM_DID_YOU_MEAN_SIZE]);
+/* The same; where nothing is near, " There are a, b and c.". */
+enum { FM_ONE_OF_SIZE = 512 };
+const char *fm_str_one_of(fm_str text, const char *const *names, int n, char out[FM_ONE_OF_SIZE]);
 
 /* Bytes being written, on the heap. Appending never fails at the call: a failed allocation is kept
  * and asked for once, with fm_strbuf_ok. ptr is always NUL-terminated once anything was appended. */

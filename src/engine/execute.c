@@ -73,13 +73,13 @@ static fm_status create_table(fm_session *s, const fm_plan *p, fm_result *r, fm_
     }
     if (!type) {
         const char *names[64];
-        char hint[FM_DID_YOU_MEAN_SIZE];
+        char hint[FM_ONE_OF_SIZE];
         int n;
         const fm_source_type *const *all = fm_sources(&n);
         for (int i = 0; i < n && i < 64; i++) names[i] = all[i]->name;
         return fm_fail_at(err, FM_INVALID, "DATA_SOURCE_NOT_FOUND", p->pos.line, p->pos.column,
                           "There is no data source '%.*s'.%s", FM_STR_ARG(def.format),
-                          fm_str_did_you_mean(def.format, names, n < 64 ? n : 64, hint));
+                          fm_str_one_of(def.format, names, n < 64 ? n : 64, hint));
     }
     FM_TRY(partitions_last(s, &def, err));
     FM_TRY(fm_session_place_table(s, &def, err));
@@ -169,7 +169,8 @@ fm_status fm_session_execute(fm_session *s, const fm_plan *statement, fm_result 
 
     *out = NULL;
     if (!r) return FM_LIMIT;
-    fm_status st = execute(s, statement, r, err);
+    fm_status st = fm_session_stopped(s, err);
+    if (st == FM_OK) st = execute(s, statement, r, err);
     if (st == FM_OK) *out = r;
     else fm_result_free(r);
     return st;

@@ -112,6 +112,9 @@ fm_status fm_file_infer(const fm_source_env *env, const fm_table_def *table, con
     fm_read_spec spec = {.options = &table->options, .zone = env->conf->zone, .corrupt_column = env->corrupt_column};
     reading r = {.format = format};
 
+    if (n == 0 && fm_str_eq_ci(table->name, FM_STR("read_files")))
+        return fm_fail(err, FM_INVALID, "UNABLE_TO_INFER_SCHEMA", "Unable to infer the schema: there are no files in '%.*s'. Give read_files() a schema => 'name TYPE, ...'.",
+                       FM_STR_ARG(o->listing.path));
     if (n == 0)
         return fm_fail(err, FM_INVALID, "UNABLE_TO_INFER_SCHEMA",
                        "Unable to infer the schema of table %.*s: there are no files in '%.*s'. Declare the columns: "

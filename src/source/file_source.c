@@ -45,15 +45,19 @@ static const fm_format *format_of(const fm_table_def *table)
     return fm_format_find(table->format);
 }
 
+static bool is_function(const fm_table_def *table) { return fm_str_eq_ci(table->name, FM_STR("read_files")); }
+
 static fm_status check_names(const fm_table_def *table, const fm_format *format, fm_error *err)
 {
     static const char *const none[] = {NULL};
+    static const char *const arguments[] = {"format", "schema", NULL}; /* never among the options, but may be meant */
     const char *const *known[] = {file_options, format->read_options ? format->read_options : none,
-                                  format->write_options ? format->write_options : none};
+                                  format->write_options ? format->write_options : none, is_function(table) ? arguments : none};
     char what[128];
 
-    snprintf(what, sizeof what, "table %.*s (%s)", FM_STR_ARG(table->name), format->name);
-    return fm_options_check(&table->options, what, known, 3, err);
+    if (is_function(table)) snprintf(what, sizeof what, "read_files(format => '%s')", format->name);
+    else snprintf(what, sizeof what, "table %.*s (%s)", FM_STR_ARG(table->name), format->name);
+    return fm_options_check(&table->options, what, known, 4, err);
 }
 
 static fm_status read_path(const fm_source_env *env, const fm_table_def *table, fm_arena *arena,
@@ -286,10 +290,14 @@ typedef struct file_schema {
 
 static fm_status no_schema(const fm_table_def *table, fm_error *err)
 {
+    if (is_function(table)) {
+        return fm_fail(err, FM_INVALID, "_LEGACY_ERROR_TEMP_2048",
+                       "Schema must be specified when creating a streaming source of files: give read_files() a "
+                       "schema => 'name TYPE, ...', or set spark.sql.streaming.schemaInference to true.");
+    }
     return fm_fail(err, FM_INVALID, "_LEGACY_ERROR_TEMP_2048",
                    "Schema must be specified when creating a streaming source of files: declare the columns "
-                   "of table %.*s, or set "
-                   "spark.sql.streaming.schemaInference to true.",
+                   "of table %.*s, or set spark.sql.streaming.schemaInference to true.",
                    FM_STR_ARG(table->name));
 }
 
