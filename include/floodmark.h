@@ -100,6 +100,10 @@ void floodmark_session_free(floodmark_session *session);
 /* As SET key = value: Spark's keys and floodmark's (SET without a key lists them). */
 int floodmark_session_set(floodmark_session *session, const char *key, const char *value, floodmark_error *err);
 
+/* The statement that runs (floodmark_sql, the statements of floodmark_job_open) ends with FLOODMARK_CANCELLED, and so does every
+ * later one of this session. Streams that run go on: floodmark_job_stop. From any thread; signal-safe. */
+void floodmark_session_stop(floodmark_session *session);
+
 /* Where the console sink writes: whole pieces of text, from the threads of queries, one at a time. Before any job. */
 void floodmark_session_on_print(floodmark_session *session, void (*print)(void *ctx, const char *text, int64_t size), void *ctx);
 

@@ -71,10 +71,14 @@ char *cli_read_text(const char *path)
     return text;
 }
 
+enum { EXIT_INTERRUPTED = 130 };
+
 /* ---- run --------------------------------------------------------------------------------------------------- */
 
-/* The job that signals stop. A second signal gives the batch in flight up; a third ends the process. */
+/* The job that signals stop. A second signal gives the batch in flight up; a third ends the process. Before there is a job, its
+ * statements are what runs: the first signal ends them. */
 static floodmark_job *_Atomic signalled_job;
+static floodmark_session *_Atomic signalled_session;
 static volatile sig_atomic_t signals;
 static atomic_int output_error; /* errno of the first write to standard output that failed */
 
@@ -84,7 +88,9 @@ static void on_signal(int number)
 
     if (n >= 3) _exit(128 + number);
     floodmark_job *job = signalled_job;
+    floodmark_session *session = signalled_session;
     if (job) floodmark_job_stop(job, n > 1);
+    else if (session) floodmark_session_stop(session);
 }
 
 static void catch_signals(void)
@@ -155,6 +161,7 @@ static int run_job(const cli_options *o, const char *text, const char *file)
     if (progress) {
         floodmark_session_on_print(session, print_console, progress);
         floodmark_session_on_warning(session, print_warning, progress);
+        signalled_session = session;
         catch_signals();
         floodmark_job *job = floodmark_job_open(session, text, &options, &err);
         if (job) {
@@ -163,9 +170,11 @@ static int run_job(const cli_options *o, const char *text, const char *file)
             code = floodmark_job_wait(job, -1, &err) < 0;
             signalled_job = NULL;
         }
+        signalled_session = NULL;
         cli_progress_clear(progress);
         if (output_error) code = output_failed();
         else if (code) cli_fail(file, &err);
+        if (code == 1 && signals && strcmp(err.condition, "FLOODMARK_CANCELLED") == 0) code = EXIT_INTERRUPTED;
         floodmark_job_free(job);
     }
     cli_progress_free(progress);

@@ -54,7 +54,8 @@ static const struct {
      "\n"
      "${env:NAME} in the text is the environment variable NAME, ${key} a setting given with -c key=value.\n"
      "\n"
-     "Exit code: 0 ended or stopped, 1 failed (said on standard error), 2 wrong command line.\n"},
+     "Exit code: 0 ended or stopped, 1 failed (said on standard error), 2 wrong command line,\n"
+     "130 interrupted before the streams began.\n"},
     {"sql",
      "floodmark sql \"STATEMENTS\" [-c KEY=VALUE] [--format table|csv|json]\n"
      "\n"

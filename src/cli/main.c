@@ -1,7 +1,7 @@
 /* cli/main.c: the program floodmark: what its words mean.
  *
  * It is the first user of floodmark.h and uses nothing else. Results go to standard output; errors and progress to
- * standard error. Exit codes: 0 done, 1 failed, 2 the command line is wrong, 130 interrupted twice. */
+ * standard error. Exit codes: 0 done, 1 failed, 2 the command line is wrong, 130 interrupted before streams ran. */
 #include <floodmark.h>
 #include <stdio.h>
 #include <string.h>

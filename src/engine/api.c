@@ -113,6 +113,8 @@ int floodmark_session_set(floodmark_session *s, const char *key, const char *val
     return give(&e, fm_session_configure(s->session, fm_str_c(key), fm_str_c(value), &e), err);
 }
 
+void floodmark_session_stop(floodmark_session *s) { fm_session_stop(s->session); }
+
 void floodmark_session_on_print(floodmark_session *s, void (*print)(void *ctx, const char *text, int64_t size), void *ctx)
 {
     s->print = print;

@@ -98,6 +98,7 @@ static fm_status begin_statement(fm_job *job, const fm_plan *p, fm_error *err)
     bool is_stream;
     fm_result *result;
 
+    FM_TRY(fm_session_stopped(job->session, err));
     FM_TRY(fm_session_is_stream(job->session, p, &is_stream, err));
     if (is_stream) return add_stream(job, p, err);
     FM_TRY(fm_session_execute(job->session, p, &result, err));

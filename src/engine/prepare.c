@@ -1,5 +1,6 @@
 /* engine/prepare.c: from a query over streams to one that is open at its checkpoint. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "engine/tables.h"
@@ -108,7 +109,7 @@ static fm_status own_environment(fm_session *s, fm_arena *arena, const fm_option
 static fm_status find_sink(fm_session *s, const fm_start *start, const fm_sink_type **out, fm_error *err)
 {
     const char *names[64];
-    char hint[FM_DID_YOU_MEAN_SIZE];
+    char hint[FM_ONE_OF_SIZE];
     int n;
 
     *out = fm_sink_lookup(&s->sink_env, start->format);
@@ -116,7 +117,7 @@ static fm_status find_sink(fm_session *s, const fm_start *start, const fm_sink_t
     const fm_sink_type *const *all = fm_sinks(&n);
     for (int i = 0; i < n && i < 64; i++) names[i] = all[i]->name;
     return fm_fail(err, FM_INVALID, "DATA_SOURCE_NOT_FOUND", "There is no sink '%.*s'.%s", FM_STR_ARG(start->format),
-                   fm_str_did_you_mean(start->format, names, n < 64 ? n : 64, hint));
+                   fm_str_one_of(start->format, names, n < 64 ? n : 64, hint));
 }
 
 static fm_status result_schema(const fm_plan *plan, fm_arena *arena, const fm_type **out, fm_error *err)
@@ -180,6 +181,22 @@ static fm_status open_query(fm_session *s, const fm_plan *analyzed, const fm_sta
     return fm_query_open(&spec, &p->query, err);
 }
 
+/* A hint that is not known means nothing, as in Spark; one that is nearly ours is a slip of the pen, and its writer would wait in
+ * vain for the rows. Views are not looked into. */
+static void warn_of_hints(const fm_session *s, const fm_plan *p)
+{
+    static const char *const ours[] = {"ALLOWED_LATENESS", "LATE_POLICY", "LATE_ROWS", "BAD_ROWS"};
+    enum { N = sizeof ours / sizeof ours[0] };
+    const char *near = p->kind == FM_PLAN_HINT ? fm_str_nearest(p->name, ours, N) : NULL;
+
+    if (near && !fm_str_eq_ci(p->name, fm_str_c(near))) {
+        char line[256];
+        snprintf(line, sizeof line, "there is no hint %.*s, so it has no effect. Did you mean %s?", FM_STR_ARG(p->name), near);
+        s->env.warn(s->env.warn_ctx, fm_str_c(line));
+    }
+    for (int32_t i = 0; i < p->n_children; i++) warn_of_hints(s, p->children[i]);
+}
+
 fm_status fm_session_prepare(fm_session *s, const fm_plan *plan, const fm_start *start, fm_prepared **out, int *phase,
                              fm_error *err)
 {
@@ -197,6 +214,7 @@ fm_status fm_session_prepare(fm_session *s, const fm_plan *plan, const fm_start 
     }
     p->arena = arena;
     if (!begun.options) begun.options = &no_options;
+    if (s->env.warn) warn_of_hints(s, plan);
     fm_status st = fm_session_analyze(s, plan, arena, &analyzed, err);
     if (st == FM_OK) {
         *phase = 1;

@@ -35,6 +35,7 @@ fm_status fm_session_new(const fm_session_env *env, fm_session **out, fm_error *
     fm_random_bytes(s->conf.entropy, sizeof s->conf.entropy);
     s->memory = fm_memory_tables_new();
     fm_status st = s->memory ? fm_session_apply(s, err) : fm_no_memory(NULL, err);
+    if (st == FM_OK) st = fm_wake_new(&s->stop, err);
     if (st != FM_OK) {
         fm_session_free(s);
         return st;
@@ -48,7 +49,15 @@ void fm_session_free(fm_session *s)
 {
     if (!s) return;
     fm_memory_tables_free(s->memory);
+    fm_wake_free(s->stop);
     fm_arena_free(s->arena);
+}
+
+void fm_session_stop(fm_session *s) { fm_wake_raise(s->stop); }
+
+fm_status fm_session_stopped(const fm_session *s, fm_error *err)
+{
+    return fm_wake_is_raised(s->stop) ? fm_fail(err, FM_CANCELLED, "FLOODMARK_CANCELLED", "The statement was stopped.") : FM_OK;
 }
 
 /* The zone of the machine: TZ, or /etc/timezone, or UTC. */
@@ -190,6 +199,7 @@ fm_exec_env fm_session_exec_env(fm_session *s)
         .workers = (int32_t)workers,
         .pin_threads = pin,
         .memory_budget = (size_t)budget,
+        .cancelled = s->stop,
     };
 }
 

@@ -27,6 +27,11 @@ typedef struct fm_session_env {
 fm_status fm_session_new(const fm_session_env *env, fm_session **out, fm_error *err);
 void fm_session_free(fm_session *session); /* its queries must be closed before; accepts NULL */
 
+/* The statement that runs ends with FLOODMARK_CANCELLED, and so does every later one. Streams go on. Any thread, signal handlers too. */
+void fm_session_stop(fm_session *session);
+/* FLOODMARK_CANCELLED once it was stopped. */
+fm_status fm_session_stopped(const fm_session *session, fm_error *err);
+
 /* SET key = value, as -c does. Unknown floodmark.* and spark.sql.streaming.* keys name the nearest; a bad value is
  * refused at once. Keys of Spark that mean nothing here are kept and have no effect. */
 fm_status fm_session_set(fm_session *session, fm_str key, fm_str value, fm_error *err);

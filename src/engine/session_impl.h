@@ -25,6 +25,7 @@ struct fm_session {
     fm_source_env source_env;
     fm_sink_env sink_env;
     fm_catalog catalog;
+    fm_wake *stop;             /* raised: statements end, and no more begin */
 };
 
 /* Looks a name up; NULL when there is none. */

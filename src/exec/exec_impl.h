@@ -88,6 +88,8 @@ fm_op *fm_tree_twin(const fm_tree *tree);
 const fm_type *fm_plan_schema(fm_arena *arena, const fm_plan *plan);
 /* Index of an attribute among a node's columns; -1: none. */
 int32_t fm_plan_column(const fm_plan *plan, int32_t attr_id);
+/* FM_CANCELLED once the query, or the statement, was given up (cancelled may be NULL): for loops that give many rows for one batch. */
+fm_status fm_exec_go_on(const fm_wake *cancelled, fm_error *err);
 /* Binds an expression to a node's columns and compiles it. */
 fm_status fm_tree_eval(fm_tree *tree, const fm_expr *e, const fm_plan *input, fm_eval **out, fm_error *err);
 

@@ -31,6 +31,11 @@ typedef struct pusher {
     fm_exchange *ex;
 } pusher;
 
+fm_status fm_exec_go_on(const fm_wake *cancelled, fm_error *err)
+{
+    return cancelled && fm_wake_is_raised(cancelled) ? fm_fail(err, FM_CANCELLED, "FLOODMARK_CANCELLED", "The query was stopped.") : FM_OK;
+}
+
 static fm_status push_leaf(void *ctx, const fm_batch *batch, fm_error *err)
 {
     pusher *p = ctx;
@@ -49,10 +54,7 @@ static fm_status read_split(fm_tree *tree, fm_leaf *leaf, const fm_split *split,
     pusher p = {tree, leaf->node, ex};
     fm_status st = type->reader_read(leaf->reader, split, push_leaf, &p, tree->env->cancelled, err);
 
-    if (st == FM_OK && tree->env->cancelled && fm_wake_is_raised(tree->env->cancelled)) {
-        st = fm_fail(err, FM_CANCELLED, "FLOODMARK_CANCELLED", "The query was stopped.");
-    }
-    return st;
+    return st == FM_OK ? fm_exec_go_on(tree->env->cancelled, err) : st;
 }
 
 static void read_pieces(void *ctx, int32_t worker)

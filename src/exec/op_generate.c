@@ -13,6 +13,7 @@ typedef struct generate {
     bool outer;
     int32_t *kept;      /* [n_kept] columns of the input that stay */
     int32_t n_kept;
+    const fm_wake *cancelled;
 } generate;
 
 static fm_status generate_push(fm_op *op, const fm_op_batch *mb, int32_t input, const fm_batch *in, fm_arena *arena,
@@ -39,6 +40,7 @@ static fm_status generate_push(fm_op *op, const fm_op_batch *mb, int32_t input, 
             FM_TRY(fm_vec_gather(&columns[c], &made.columns[c - self->n_kept], picked, rows, arena, err));
         }
         fm_batch batch = {.schema = op->schema, .rows = rows, .columns = columns};
+        FM_TRY(fm_exec_go_on(self->cancelled, err));
         FM_TRY(out->push(out->ctx, &batch, err));
     }
     return FM_OK;
@@ -53,6 +55,7 @@ fm_status fm_op_generate_new(fm_tree *tree, const fm_plan *plan, fm_op **out, fm
     if (!self) return fm_no_memory(tree->arena, err);
     self->base = (fm_op){.type = &type, .schema = fm_plan_schema(tree->arena, plan)};
     self->conf = tree->env->conf;
+    self->cancelled = tree->env->cancelled;
     self->generator = e;
     self->outer = plan->outer;
     self->args = fm_arena_array(tree->arena, fm_eval *, e->n_args);

@@ -35,6 +35,7 @@ typedef struct join_op {
     const fm_type *pair_schema; /* left then right */
     fm_arena *marks;          /* of build_matched */
     uint8_t *build_matched;   /* [rows] that this worker found a partner for */
+    const fm_wake *cancelled;
 } join_op;
 
 /* ---- The build side ---------------------------------------------------------------------------------------- */
@@ -151,6 +152,7 @@ static fm_status flush(join_op *self, const fm_op_batch *mb, const fm_batch *pro
     fm_vec condition;
 
     if (p->n == 0) return FM_OK;
+    FM_TRY(fm_exec_go_on(self->cancelled, err));
     if (emits || self->residual) FM_TRY(make_batch(self, probe, p, arena, self->pair_schema, &batch, err));
     if (self->residual) {
         FM_TRY(fm_eval_run(self->residual, mb->run, &batch, arena, &condition, err));
@@ -367,6 +369,7 @@ fm_status fm_op_join_new(fm_tree *tree, const fm_plan *plan, fm_op **out, fm_err
     if (!self) return fm_no_memory(tree->arena, err);
     self->base = (fm_op){.type = &type, .schema = fm_plan_schema(tree->arena, plan)};
     self->plan = plan;
+    self->cancelled = tree->env->cancelled;
     self->type = plan->join_type;
     self->probe_is_right = plan->children[1]->streaming;
     const fm_plan *probe = plan->children[self->probe_is_right], *build = plan->children[!self->probe_is_right];
