@@ -7,6 +7,7 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cp -r examples/demo/in "$dir/in"
 cp examples/demo/energy.sql "$dir/energy.sql"
+cp docs/jobs.md "$dir/jobs.md"
 cd "$dir" || exit 1
 export FLOODMARK="$program"
 passed=0 failed=0
@@ -73,9 +74,45 @@ says 1 "Say what table t is made of: USING delta" "$program" sql "CREATE TABLE t
 
 printf 'a,b\n1,x\n' >t.csv
 says 0 '^\{"a":"1","b":"x"\}~$' "$program" sql "SELECT * FROM read_files('t.csv', header => 'true')" --format json
+says 1 "has no option 'fromat'\. Did you mean 'format'" "$program" sql "SELECT * FROM read_files('t.csv', fromat => 'csv')"
+says 1 "give read_files\(\) a schema => " "$program" sql "SELECT * FROM STREAM read_files('in/')"
+says 1 "There is no data source 'orc'\. There are .*kafka.* and " "$program" sql "CREATE TABLE t (a INT) USING orc"
+says 1 "There is no sink 'foreachbatch'\. There are console, .* and " "$program" sql "CREATE TABLE t (a INT) USING json LOCATION 'in'; CREATE STREAMING TABLE u USING foreachBatch AS SELECT * FROM STREAM t"
 says 1 'PATH_NOT_FOUND. Path does not exist: file:.*/nope' "$program" sql 'SELECT * FROM json.`nope`'
 says 1 'CREATE TABLE t \(\.\.\.\) USING json LOCATION .in.' "$program" sql 'INSERT INTO json.`in` VALUES (1)'
 says 1 "Is a ';' missing in front of it" "$program" sql "CREATE TABLE t (a INT) USING json CREATE VIEW v AS SELECT 1"
+
+# The job of docs/jobs.md, as it stands there.
+mkdir orders products
+printf '%s\n' '{"order_id": 1, "product": "a", "qty": 2, "price": 1.5, "at": "2026-03-01T10:00:00Z"}' '{"order_id": 2, "product": "b", "qty": "x", "at": "2026-03-01T10:00:01Z"}' >orders/1.json
+sleep 0.02
+printf '%s\n' '{"order_id": 3, "product": "b", "qty": 1, "price": 4, "at": "2026-03-01T11:00:00Z"}' >orders/2.json
+sleep 0.02
+printf '%s\n' '{"order_id": 4, "product": "b", "qty": 1, "price": 4, "at": "2026-03-01T11:00:00Z"}' >orders/3.json
+sleep 0.02
+printf '%s\n' '{"order_id": 5, "product": "a", "qty": 1, "price": 1, "at": "2026-03-01T10:01:00Z"}' >orders/4.json
+printf 'product,name\na,Apple\n' >products/p.csv
+awk '/^    CREATE TABLE orders/ { on = 1 } /^    floodmark run/ { exit } on { print substr($0, 5) }' jobs.md >revenue.sql
+says 0 'BAD +1 record.*LATE +\{2026-03-01 10:01:00, Apple, 1\.0\} is 54 min 0 s behind' "$program" run revenue.sql -c spark.sql.session.timeZone=UTC --available-now --story
+says 0 '^\{"day":"2026-03-01","paid":3\.0\}~$' "$program" sql 'SELECT day, sum(paid) AS paid FROM parquet.`out/revenue` GROUP BY day' --format json
+says 0 '^\{"bad":1,"late":1\}~$' "$program" sql 'SELECT (SELECT count(*) FROM json.`out/bad`) AS bad, (SELECT count(*) FROM json.`out/late`) AS late' --format json
+
+# Late rows in a Delta table, which has no intervals.
+sed "s/LATE_ROWS('json', 'out\/late'), BAD_ROWS('json', 'out\/bad')/LATE_ROWS('delta', 'lake\/late')/; s/out\//again\//; s/ck\//ck\/again/" revenue.sql >late.sql
+says 0 'LATE +\{2026-03-01 10:01:00, Apple, 1\.0\} is 54 min 0 s behind' "$program" run late.sql -c spark.sql.session.timeZone=UTC --available-now --story
+says 0 "^\{\"t\":\"INTERVAL '0 00:54:00' DAY TO SECOND\",\"same\":true\}~\$" "$program" sql 'SELECT late.lateness AS t, CAST(late.lateness AS INTERVAL DAY TO SECOND) = INTERVAL 54 MINUTES AS same FROM delta.`lake/late`' --format json
+
+# A hint that is nearly ours is told; Spark's own mean nothing and are not.
+says 0 'warning: there is no hint LATE_ROW, so it has no effect\. Did you mean LATE_ROWS' "$program" sql "CREATE TABLE t (a INT) USING json LOCATION 'in'; SELECT /*+ LATE_ROW('json', 'l') */ a FROM STREAM t" --available-now
+says 0 '^-+~Batch: 0' "$program" sql "CREATE TABLE t (a INT) USING json LOCATION 'in'; SELECT /*+ BROADCAST(t), REPARTITION(3) */ a FROM STREAM t" --available-now
+
+# A statement that runs is ended by the first signal.
+"$program" sql "SELECT 1; SELECT sum(a.id + b.id) FROM range(1000000) a JOIN range(1000000) b ON a.id % 2 = b.id % 2" >said 2>&1 &
+until grep -q '|1  |' said; do sleep 0.05; done
+sleep 0.3
+kill -TERM $!
+wait $!
+if [ $? -eq 130 ] && grep -q 'FLOODMARK_CANCELLED' said; then passed=$((passed + 1)); else failed=$((failed + 1)) && echo "FAILED: a signal did not end a statement:" && tail -n 3 said; fi
 
 # SET spells keys as Spark does, and as they were given.
 says 0 '\|spark.sql.session.timeZone +\|UTC ' "$program" sql "SET spark.sql.session.timezone = UTC; SET"
