@@ -63,7 +63,7 @@ static fm_status bind_from_json(fm_bind *b, fm_error *err)
     const fm_type *type;
     json_call *made = fm_arena_one(b->arena, json_call);
     fm_json_parser *parser; /* made here only so that wrong options are said before the query runs */
-    fm_error as_type = FM_ERROR_INIT;
+    fm_error as_type = FM_ERROR_INIT, wrong = FM_ERROR_INIT;
 
     if (!made) return fm_no_memory(b->arena, err);
     FM_TRY(fm_bind_constant_text(b, 1, "schema", &schema, err));
@@ -75,7 +75,11 @@ static fm_status bind_from_json(fm_bind *b, fm_error *err)
     type = fm_type_as_nullable(b->arena, type);
     if (!type) return fm_no_memory(b->arena, err);
     FM_TRY(fm_bind_options(b, 2, &made->options, err));
-    FM_TRY(fm_json_parser_new(b->arena, type, &made->options, b->conf->zone, &parser, err));
+    fm_status st = fm_json_parser_new(b->arena, type, &made->options, b->conf->zone, &parser, &wrong);
+    if (st != FM_OK && strcmp(wrong.condition, "PARSE_MODE_UNSUPPORTED") != 0) { /* that one fails as the query runs, as in Spark */
+        if (err) *err = wrong;
+        return st;
+    }
     made->type = type;
     made->zone = b->conf->zone;
     b->returns = type;
