@@ -38,16 +38,13 @@ static fm_status check_mode(const fm_bind *b, const fm_options *options, fm_erro
 static fm_status bind_from_csv(fm_bind *b, fm_error *err)
 {
     csv_call *made = fm_arena_one(b->arena, csv_call);
-    fm_error as_type = FM_ERROR_INIT;
     const fm_type *type;
     fm_reader *reader; /* made here only so that wrong options are said before the query runs */
-    fm_str schema;
 
     if (!made) return fm_no_memory(b->arena, err);
     if (b->args[0]->type->id != FM_TYPE_STRING && b->args[0]->type->id != FM_TYPE_NULL) return fm_fail_arg_type(b, 0, "\"STRING\"", err);
     b->cast_args[0] = fm_type_string();
-    FM_TRY(fm_bind_constant_text(b, 1, "schema", &schema, err));
-    if (fm_type_parse(b->arena, schema, &type, &as_type) != FM_OK) FM_TRY(fm_type_parse_ddl(b->arena, schema, &type, err));
+    FM_TRY(fm_bind_schema(b, &type, err));
     if (type->id != FM_TYPE_STRUCT)
         return fm_fail_at(err, FM_INVALID, "INVALID_SCHEMA.NON_STRUCT_TYPE", b->pos.line, b->pos.column,
                           "The input schema of from_csv is not a valid schema string: it should be a struct, as in 'a INT, b STRING'.");

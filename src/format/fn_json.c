@@ -26,6 +26,36 @@ fm_status fm_bind_constant_text(const fm_bind *b, int32_t i, const char *what, f
     return out->ptr ? FM_OK : fm_no_memory(b->arena, err);
 }
 
+/* Spark reads the text as a type, then as columns; when it is neither, the first reading is the one that is told of. */
+static fm_status fail_schema(fm_str schema, fm_error *as_type, fm_error *err)
+{
+    int open = 0;
+    bool list = false;
+
+    for (size_t i = 0; i < schema.len && strcmp(as_type->condition, "UNSUPPORTED_DATATYPE") == 0; i++) {
+        char c = schema.ptr[i];
+        open += (c == '<' || c == '(') - (c == '>' || c == ')');
+        list |= open == 0 && (c == ',' || (c == ' ' && i && i + 1 < schema.len));
+    }
+    if (list) return fm_fail(err, FM_INVALID, "PARSE_SYNTAX_ERROR", "The schema '%.*s' cannot be read: write 'a INT, b STRING'.", FM_STR_ARG(schema));
+    if (err) *err = *as_type;
+    return FM_INVALID;
+}
+
+fm_status fm_bind_schema(const fm_bind *b, const fm_type **out, fm_error *err)
+{
+    fm_error as_type = FM_ERROR_INIT;
+    fm_str text;
+
+    if (!fm_expr_is_constant(b->args[1]) || fm_bind_constant_text(b, 1, "schema", &text, NULL) != FM_OK) {
+        return fm_fail_at(err, FM_INVALID, "INVALID_SCHEMA.NON_STRING_LITERAL", b->pos.line, b->pos.column,
+                          "The input schema of `%.*s` is not a valid schema string: it must be a text in quotes, and not null.",
+                          FM_STR_ARG(b->name));
+    }
+    if (fm_type_parse(b->arena, text, out, &as_type) == FM_OK || fm_type_parse_ddl(b->arena, text, out, NULL) == FM_OK) return FM_OK;
+    return fail_schema(text, &as_type, err);
+}
+
 /* map('mode', 'FAILFAST'): options. */
 fm_status fm_bind_options(const fm_bind *b, int32_t i, fm_options *out, fm_error *err)
 {
@@ -59,15 +89,15 @@ typedef struct json_call {
 
 static fm_status bind_from_json(fm_bind *b, fm_error *err)
 {
-    fm_str schema;
     const fm_type *type;
     json_call *made = fm_arena_one(b->arena, json_call);
     fm_json_parser *parser; /* made here only so that wrong options are said before the query runs */
-    fm_error as_type = FM_ERROR_INIT, wrong = FM_ERROR_INIT;
+    fm_error wrong = FM_ERROR_INIT;
 
     if (!made) return fm_no_memory(b->arena, err);
-    FM_TRY(fm_bind_constant_text(b, 1, "schema", &schema, err));
-    if (fm_type_parse(b->arena, schema, &type, &as_type) != FM_OK) FM_TRY(fm_type_parse_ddl(b->arena, schema, &type, err));
+    if (b->args[0]->type->id != FM_TYPE_STRING && b->args[0]->type->id != FM_TYPE_NULL) return fm_fail_arg_type(b, 0, "\"STRING\"", err);
+    b->cast_args[0] = fm_type_string();
+    FM_TRY(fm_bind_schema(b, &type, err));
     if (!fm_type_is_nested(type)) {
         return fm_fail_at(err, FM_INVALID, "DATATYPE_MISMATCH.INVALID_JSON_SCHEMA", b->pos.line, b->pos.column,
                           "Input schema of from_json must be a struct, an array or a map: write from_json(text, 'a INT, b STRING').");
@@ -101,7 +131,7 @@ static fm_status from_json(fm_call *call, const fm_vec *args, fm_vec *out)
 }
 
 static const fm_function fn_from_json = {
-    .name = "from_json", .args = {FM_ARG_STRING, FM_ARG_ANY, FM_ARG_ANY, FM_ARG_END}, .args_min = 2, .args_max = 3, .bind = bind_from_json,
+    .name = "from_json", .args = {FM_ARG_ANY, FM_ARG_ANY, FM_ARG_ANY, FM_ARG_END}, .args_min = 2, .args_max = 3, .bind = bind_from_json,
     .kernel = from_json, .nulls = FM_NULLS_CUSTOM, .can_fail = true, .usage = "from_json(jsonStr, schema[, options])",
     .doc = "Returns a struct, array or map parsed from JSON text.", .since = "2.2.0",
 };

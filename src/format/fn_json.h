@@ -9,6 +9,8 @@
 
 /* Argument i of a call being bound, a constant text. DATATYPE_MISMATCH.NON_FOLDABLE_INPUT, naming `what`. */
 fm_status fm_bind_constant_text(const fm_bind *b, int32_t i, const char *what, fm_str *out, fm_error *err);
+/* Argument 1, the constant text of a type or of columns. INVALID_SCHEMA.NON_STRING_LITERAL, UNSUPPORTED_DATATYPE, PARSE_SYNTAX_ERROR. */
+fm_status fm_bind_schema(const fm_bind *b, const fm_type **out, fm_error *err);
 /* Argument i, map('mode', 'FAILFAST'), as options; none when there is no such argument. */
 fm_status fm_bind_options(const fm_bind *b, int32_t i, fm_options *out, fm_error *err);
 

@@ -6,6 +6,32 @@
 
 #include <math.h>
 
+/* In quotes. Characters beyond U+FFFF are written as two escapes, as Jackson's generator of bytes does. */
+static void add_string(fm_str text, fm_strbuf *out)
+{
+    size_t start = out->len, plain = 0;
+
+    fm_strbuf_add_json(out, text);
+    if (!fm_strbuf_ok(out)) return;
+    while (start + plain < out->len && (unsigned char)out->ptr[start + plain] < 0xF0) plain++;
+    if (start + plain == out->len) return;
+    fm_strbuf copy = {0};
+    fm_strbuf_add(&copy, (fm_str){out->ptr + start, out->len - start});
+    out->len = start;
+    for (size_t i = 0; fm_strbuf_ok(&copy) && i < copy.len; i++) {
+        const unsigned char *c = (const unsigned char *)copy.ptr + i;
+        if (*c < 0xF0 || copy.len - i < 4) {
+            fm_strbuf_add_char(out, (char)*c);
+            continue;
+        }
+        uint32_t u = ((*c & 7u) << 18 | (c[1] & 63u) << 12 | (c[2] & 63u) << 6 | (c[3] & 63u)) - 0x10000;
+        fm_strbuf_printf(out, "\\u%04X\\u%04X", (unsigned)(0xD800 + (u >> 10)), (unsigned)(0xDC00 + (u & 0x3FF)));
+        i += 3;
+    }
+    if (!fm_strbuf_ok(&copy)) out->failed = true;
+    fm_strbuf_fini(&copy);
+}
+
 static void add_integer(fm_str text, fm_strbuf *out)
 {
     bool negative = text.len && text.ptr[0] == '-';
@@ -35,7 +61,7 @@ bool fm_json_reprint_scalar(fm_json_scan *s, fm_strbuf *out)
     switch (s->token) {
     case FM_JT_STRING:
         if (!fm_json_text(s)) return false;
-        fm_strbuf_add_json(out, s->text);
+        add_string(s->text, out);
         return true;
     case FM_JT_INT: add_integer(s->number, out); return true;
     case FM_JT_FLOAT: return add_float(s->number, out);
@@ -57,7 +83,7 @@ bool fm_json_reprint(fm_json_scan *s, fm_strbuf *out)
         comma = true;
         switch (t) {
         case FM_JT_FIELD:
-            fm_strbuf_add_json(out, fm_json_name(s));
+            add_string(fm_json_name(s), out);
             fm_strbuf_add_char(out, ':');
             comma = false;
             break;
