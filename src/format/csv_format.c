@@ -303,7 +303,7 @@ static void write_value(csv_writer *w, int32_t column, const fm_vec *v, int32_t 
     const fm_csv_options *o = &w->options;
 
     if (fm_vec_is_null(v, row)) {
-        fm_strbuf_add(out, o->null_value);
+        add_field(o, o->null_value, o->quote_all, out);
         return;
     }
     fm_strbuf_clear(text);

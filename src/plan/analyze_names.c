@@ -321,9 +321,15 @@ static fm_status resolve_name(fm_scope *s, fm_expr *name, fm_expr **out, fm_erro
     }
     if (!*out) FM_TRY(find_alias(s, name, out, err));
     if (*out) return FM_OK;
-    if (!is_bare_function(name)) return fm_fail_column(s, name, err);
-    *out = fm_expr_call(s->an->arena, name->parts[0], NULL, 0, name->pos);
-    return *out ? FM_OK : fm_no_memory(s->an->arena, err);
+    if (is_bare_function(name)) {
+        *out = fm_expr_call(s->an->arena, name->parts[0], NULL, 0, name->pos);
+        return *out ? FM_OK : fm_no_memory(s->an->arena, err);
+    }
+    /* A condition of WHERE may look at the query around it; analyze_subquery.c takes it out. */
+    if (s->outer && strcmp(s->clause, "the WHERE clause") == 0) {
+        FM_TRY(fm_find_column(s->outer, s->outer->attrs, s->outer->n_attrs, name, out, err));
+    }
+    return *out ? FM_OK : fm_fail_column(s, name, err);
 }
 
 /* The columns that * EXCEPT (...) leaves out stand in args, as text. */

@@ -1,6 +1,7 @@
-/* plan/analyze_subquery.c: queries inside expressions. None may look at the query around it.
+/* plan/analyze_subquery.c: queries inside expressions.
  *
- * EXISTS and IN (SELECT ...) as conditions of WHERE become semi and anti joins. A scalar subquery becomes a column: its
+ * EXISTS and IN (SELECT ...) as conditions of WHERE become semi and anti joins. Of them alone the WHERE may look at the query
+ * around it: what does becomes a condition of the join. A scalar subquery becomes a column: its
  * plan, which must give at most one row, is joined to what is below the node. */
 #include "plan/analyze_impl.h"
 
@@ -20,6 +21,80 @@ static fm_status subquery_plan(fm_scope *s, const fm_expr *e, fm_plan **out, fm_
                           "end. Join with it instead.");
     }
     return st;
+}
+
+/* --- what looks at the query around ------------------------------------------------------------------------- */
+
+static bool is_not_outer(const fm_expr *e, void *ctx)
+{
+    const fm_scope *s = ctx;
+
+    return e->kind != FM_EXPR_ATTRIBUTE || !fm_attr_find(s->attrs, s->n_attrs, e->attr_id);
+}
+
+static bool looks_out(const fm_scope *s, const fm_expr *e)
+{
+    fm_scope copy = *s;
+
+    return !fm_expr_walk(e, is_not_outer, &copy);
+}
+
+static fm_status check_closed(const fm_scope *s, const fm_plan *p, const fm_expr *e, fm_error *err)
+{
+    bool out = false;
+
+    for (int32_t i = 0; i < p->n_exprs; i++) out |= looks_out(s, p->exprs[i]);
+    for (int32_t i = 0; i < p->n_group_exprs; i++) out |= looks_out(s, p->group_exprs[i]);
+    if (out) {
+        return fm_fail_at(err, FM_UNSUPPORTED, "FLOODMARK_CORRELATED_SUBQUERY", e->pos.line, e->pos.column,
+                          "The subquery uses a column of the query around it where that is not built: it may do so in the WHERE "
+                          "of EXISTS (SELECT ...) and IN (SELECT ...), without GROUP BY, LIMIT and sub-queries of its own. Write "
+                          "it as a join.");
+    }
+    for (int32_t i = 0; i < p->n_children; i++) FM_TRY(check_closed(s, p->children[i], e, err));
+    return FM_OK;
+}
+
+static fm_status both(fm_analyzer *an, fm_expr *a, fm_expr *b, fm_expr **out, fm_error *err)
+{
+    fm_expr *node = fm_expr_new(an->arena, FM_EXPR_AND, b->pos);
+
+    *out = b;
+    if (!a) return FM_OK;
+    if (!node) return fm_no_memory(an->arena, err);
+    node->n_args = 2;
+    return fm_expr_resolve_node(an->arena, an->conf, node, (fm_expr *[]){a, b}, out, err);
+}
+
+/* Takes the conditions that look out from the filter at the top of a subquery. *value: its column, over what *plan then is. */
+static fm_status pull_conditions(fm_scope *s, const fm_expr *e, fm_plan **plan, fm_expr **value, fm_expr **pulled, fm_error *err)
+{
+    fm_analyzer *an = s->an;
+    fm_plan *project = *plan, *p = project;
+    fm_expr **list = NULL, *rest = NULL;
+    int32_t n = 0, cap = 0;
+
+    *pulled = NULL;
+    while (p->kind == FM_PLAN_SORT || (p->kind == FM_PLAN_PROJECT && p == project)) p = p->children[0];
+    if (p->kind == FM_PLAN_FILTER && !p->is_having && looks_out(s, p->exprs[0])) {
+        FM_TRY(fm_expr_conjuncts(an->arena, p->exprs[0], &list, &n, &cap, err));
+        for (int32_t i = 0; i < n; i++) {
+            fm_expr **to = looks_out(s, list[i]) ? pulled : &rest;
+            FM_TRY(both(an, *to, list[i], to, err));
+        }
+        if (value && project->kind == FM_PLAN_PROJECT) {
+            for (int32_t i = 0; i < project->n_exprs; i++) {
+                if (!project->output[i].hidden) *value = fm_expr_unalias(project->exprs[i]);
+            }
+        }
+        *plan = p->children[0];
+        if (rest) FM_TRY(fm_plan_filter(an->arena, *plan, rest, p->pos, plan, err));
+    }
+    if (value && *value) {
+        fm_plan probe = {.exprs = value, .n_exprs = 1};
+        FM_TRY(check_closed(s, &probe, e, err));
+    }
+    return check_closed(s, *plan, e, err);
 }
 
 static fm_status check_one_column(const fm_plan *plan, const fm_expr *e, fm_error *err)
@@ -66,6 +141,7 @@ fm_status fm_resolve_subquery(fm_scope *s, const fm_expr *e, fm_expr **out, fm_e
     const fm_attr *value = NULL;
 
     FM_TRY(subquery_plan(s, e, &plan, err));
+    FM_TRY(check_closed(s, plan, e, err));
     FM_TRY(check_scalar(s, plan, e, err));
     for (int32_t i = 0; i < plan->n_output; i++) {
         if (!plan->output[i].hidden) value = &plan->output[i];
@@ -146,18 +222,23 @@ static fm_status join_in(fm_scope *s, const fm_expr *in, bool negated, fm_plan *
     for (int32_t i = 0; i < plan->n_output; i++) {
         if (!plan->output[i].hidden) column = &plan->output[i];
     }
+    fm_expr *found = fm_attr_expr(an->arena, column), *pulled;
     FM_TRY(fm_resolve_expr(s, in->args[0], &value, err));
-    FM_TRY(equal(an, value, fm_attr_expr(an->arena, column), in->pos, &condition, err));
+    FM_TRY(pull_conditions(s, in, &plan, &found, &pulled, err));
+    FM_TRY(equal(an, value, found, in->pos, &condition, err));
     if (negated) FM_TRY(equal_or_null(an, condition, &condition, err));
+    FM_TRY(both(an, pulled, condition, &condition, err));
     return semi_join(an, *child, plan, negated, condition, in->pos, child, err);
 }
 
 static fm_status join_exists(fm_scope *s, const fm_expr *exists, bool negated, fm_plan **child, fm_error *err)
 {
     fm_plan *plan;
+    fm_expr *pulled;
 
     FM_TRY(subquery_plan(s, exists, &plan, err));
-    return semi_join(s->an, *child, plan, negated, NULL, exists->pos, child, err);
+    FM_TRY(pull_conditions(s, exists, &plan, NULL, &pulled, err));
+    return semi_join(s->an, *child, plan, negated, pulled, exists->pos, child, err);
 }
 
 fm_status fm_join_subqueries(fm_scope *s, fm_expr *condition, fm_plan **child, fm_expr **rest,
