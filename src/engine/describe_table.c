@@ -1,4 +1,4 @@
-/* engine/describe_table.c: what a Delta table says of itself: DESCRIBE HISTORY, DESCRIBE DETAIL, SHOW TBLPROPERTIES. */
+/* engine/describe_table.c: what a Delta table says of itself: DESCRIBE [EXTENDED], DESCRIBE HISTORY, DESCRIBE DETAIL, SHOW TBLPROPERTIES. */
 #include <inttypes.h>
 
 #include "base/time_text.h"
@@ -47,6 +47,87 @@ static void put_texts(fm_builder *b, const fm_str *items, int32_t n)
 {
     for (int32_t i = 0; i < n; i++) fm_builder_str(fm_builder_child(b, 0), items[i]);
     fm_builder_end(b);
+}
+
+/* ---- DESCRIBE [EXTENDED] -------------------------------------------------------------------------------------------------- */
+
+enum { DESCRIBE_COLUMNS = 3, DETAIL_ROWS = 8 };
+
+typedef struct told {
+    fm_arena *arena;
+    fm_str *cells;
+    int64_t n;
+} told;
+
+static void tell(told *t, fm_str name, fm_str type, fm_str comment)
+{
+    t->cells[t->n++] = name;
+    t->cells[t->n++] = type;
+    t->cells[t->n++] = comment;
+}
+
+static fm_status tell_column(told *t, const fm_delta_schema *schema, int32_t i, fm_error *err)
+{
+    const fm_json *metadata, *comment = NULL;
+    fm_strbuf text = {0};
+
+    fm_type_text(schema->type->fields[i].type, &text);
+    fm_str type = fm_strbuf_ok(&text) ? fm_arena_str(t->arena, fm_strbuf_str(&text)) : (fm_str){0};
+    fm_strbuf_fini(&text);
+    if (!type.ptr) return fm_no_memory(t->arena, err);
+    if (fm_json_read(t->arena, schema->fields[i].metadata, &metadata, NULL) == FM_OK) comment = fm_json_get(metadata, "comment");
+    tell(t, schema->type->fields[i].name, type, comment && comment->kind == FM_JSON_STRING ? comment->text : (fm_str){0});
+    return FM_OK;
+}
+
+/* Rule: Spark, DESCRIBE EXTENDED of a table with columns, partitions and properties. */
+static fm_status tell_details(told *t, fm_maintenance *m, fm_error *err)
+{
+    const fm_delta_metadata *d = &m->c.snapshot->metadata;
+    fm_str none = FM_STR("");
+    fm_strbuf text = {0};
+
+    int32_t *order = fm_arena_array(t->arena, int32_t, d->configuration.n);
+    if (!order) return fm_no_memory(t->arena, err);
+    for (int32_t i = 0; i < d->configuration.n; i++) { /* by key; few: insertion sort */
+        int32_t k = i;
+        for (; k > 0 && fm_str_cmp(d->configuration.keys[order[k - 1]], d->configuration.keys[i]) > 0; k--) order[k] = order[k - 1];
+        order[k] = i;
+    }
+    for (int32_t i = 0; i < d->configuration.n; i++) {
+        fm_strbuf_printf(&text, "%s%.*s=%.*s", i ? "," : "", FM_STR_ARG(d->configuration.keys[order[i]]), FM_STR_ARG(d->configuration.values[order[i]]));
+    }
+    fm_str properties = fm_arena_printf(t->arena, "[%.*s]", FM_STR_ARG(fm_strbuf_str(&text)));
+    bool ok = fm_strbuf_ok(&text) && properties.ptr;
+    fm_strbuf_fini(&text);
+    if (!ok) return fm_no_memory(t->arena, err);
+    tell(t, none, none, none);
+    tell(t, FM_STR("# Detailed Table Information"), none, none);
+    tell(t, FM_STR("Name"), m->name, none);
+    if (d->description.len) tell(t, FM_STR("Comment"), d->description, none);
+    tell(t, FM_STR("Location"), fm_arena_printf(t->arena, "file:%s", m->c.log.root.ptr), none);
+    tell(t, FM_STR("Provider"), FM_STR("delta"), none);
+    tell(t, FM_STR("Table Properties"), properties, none);
+    return FM_OK;
+}
+
+fm_status fm_describe_columns(fm_maintenance *m, fm_error *err)
+{
+    static const char *const names[DESCRIBE_COLUMNS] = {"col_name", "data_type", "comment"};
+    const fm_delta_schema *schema;
+    told t = {.arena = m->r->arena};
+
+    FM_TRY(fm_delta_schema_read(t.arena, &m->c.snapshot->metadata, &schema, err));
+    t.cells = fm_arena_array(t.arena, fm_str, DESCRIBE_COLUMNS * ((size_t)schema->type->n_fields + (size_t)schema->n_partitions + 2 + DETAIL_ROWS));
+    if (!t.cells) return fm_no_memory(t.arena, err);
+    for (int32_t i = 0; i < schema->type->n_fields; i++) FM_TRY(tell_column(&t, schema, i, err));
+    if (schema->n_partitions) {
+        tell(&t, FM_STR("# Partition Information"), FM_STR(""), FM_STR(""));
+        tell(&t, FM_STR("# col_name"), FM_STR("data_type"), FM_STR("comment"));
+    }
+    for (int32_t i = 0; i < schema->n_partitions; i++) FM_TRY(tell_column(&t, schema, schema->partitions[i], err));
+    if (fm_str_eq(m->p->what, FM_STR("EXTENDED"))) FM_TRY(tell_details(&t, m, err));
+    return fm_result_strings(m->r, names, DESCRIBE_COLUMNS, t.cells, t.n / DESCRIBE_COLUMNS, err);
 }
 
 /* ---- DESCRIBE HISTORY --------------------------------------------------------------------------------------------------- */

@@ -13,6 +13,7 @@ typedef struct fm_maintenance {
     fm_status (*act)(struct fm_maintenance *m, fm_error *err);
 } fm_maintenance;
 
+fm_status fm_describe_columns(fm_maintenance *m, fm_error *err);
 fm_status fm_describe_history(fm_maintenance *m, fm_error *err);
 fm_status fm_describe_detail(fm_maintenance *m, fm_error *err);
 fm_status fm_show_properties(fm_maintenance *m, fm_error *err);

@@ -275,7 +275,7 @@ fm_status fm_session_maintain(fm_session *s, const fm_plan *p, fm_result *r, fm_
         const char *what;
         bool writes;
         fm_status (*run)(fm_maintenance *m, fm_error *err);
-    } actions[] = {{"HISTORY", false, fm_describe_history}, {"DETAIL", false, fm_describe_detail}, {"PROPERTIES", false, fm_show_properties},
+    } actions[] = {{"TABLE", false, fm_describe_columns}, {"EXTENDED", false, fm_describe_columns}, {"HISTORY", false, fm_describe_history}, {"DETAIL", false, fm_describe_detail}, {"PROPERTIES", false, fm_show_properties},
                    {"OPTIMIZE", true, fm_optimize_table}, {"RESTORE", true, restore}, {"VACUUM", true, vacuum_table}};
     size_t action = 0, n = sizeof actions / sizeof actions[0];
     fm_maintenance m = {.s = s, .p = p, .name = p->name_parts[p->n_name_parts - 1], .r = r};

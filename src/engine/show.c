@@ -72,7 +72,7 @@ static bool like(fm_str pattern, fm_str name)
     return false;
 }
 
-/* Tables of the warehouse that the session has not named itself. */
+/* Tables of the warehouse that the session has not named itself: those are there for the next session, too. */
 static fm_status add_stored(fm_session *s, const fm_plan *p, rows *r, fm_error *err)
 {
     fm_str *stored;
@@ -89,9 +89,19 @@ static fm_status add_stored(fm_session *s, const fm_plan *p, rows *r, fm_error *
     return FM_OK;
 }
 
+/* A Delta table without a LOCATION, which the next session finds again. */
+static bool is_stored(fm_session *s, const fm_relation *relation)
+{
+    fm_str path;
+
+    if (!relation->table || !fm_str_eq_ci(relation->table->format, FM_STR("delta"))) return false;
+    return fm_warehouse_path(s, relation->name, &path, NULL) == FM_OK && fm_str_eq(fm_options_get(&relation->table->options, "path", FM_STR("")), path);
+}
+
+/* Rule: Spark's columns, and provider; what the session declares itself ends with it, as Spark's temporary views do. */
 static fm_status show_relations(fm_session *s, const fm_plan *p, bool views, fm_result *result, fm_error *err)
 {
-    static const char *const names[] = {"namespace", "name", "isView", "provider"};
+    const char *const names[] = {"namespace", views ? "viewName" : "tableName", "isTemporary", "provider"};
     rows r = {.arena = result->arena};
 
     for (int32_t i = 0; i < s->n_relations; i++) {
@@ -99,7 +109,7 @@ static fm_status show_relations(fm_session *s, const fm_plan *p, bool views, fm_
         if ((views && !relation->view) || !like(p->name, relation->name)) continue;
         add_cell_c(&r, "default");
         add_cell(&r, relation->name);
-        add_cell_c(&r, relation->view ? "true" : "false");
+        add_cell_c(&r, is_stored(s, relation) ? "false" : "true");
         add_cell(&r, relation->table ? relation->table->format : FM_STR(""));
     }
     if (!views) FM_TRY(add_stored(s, p, &r, err));
@@ -211,10 +221,26 @@ static fm_status show_columns(fm_session *s, const fm_plan *p, fm_result *result
     return give(&r, result, names, 1, err);
 }
 
+static bool reads_another_version(const fm_table_def *table)
+{
+    static const char *const options[] = {"versionAsOf", "timestampAsOf", "readChangeFeed", "readChangeData"};
+
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
+        if (fm_options_find(&table->options, options[i])) return true;
+    }
+    return false;
+}
+
 static fm_status describe(fm_session *s, const fm_plan *p, fm_result *result, fm_error *err)
 {
+    const fm_table_def *table;
+
     if (fm_str_eq_ci(p->what, FM_STR("FUNCTION"))) return describe_function(p, result, err);
     if (p->n_children) return describe_columns(s, p->children[0], result, err);
+    /* A Delta table knows more of its columns; one that is read as it was shows those it had. */
+    if (fm_delta_table_of(s, p->name_parts, p->n_name_parts, p->pos, &table, NULL) == FM_OK && !reads_another_version(table)) {
+        return fm_session_maintain(s, p, result, err);
+    }
     fm_plan *relation = fm_plan_new(result->arena, FM_PLAN_RELATION, p->pos);
     if (!relation) return fm_no_memory(result->arena, err);
     relation->name_parts = p->name_parts;

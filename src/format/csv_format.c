@@ -215,9 +215,8 @@ static bool can_write(const fm_type *schema, fm_error *err)
         fm_strbuf text = {0};
         fm_type_sql(t, &text);
         fm_fail(err, FM_INVALID, "UNSUPPORTED_DATA_TYPE_FOR_DATASOURCE",
-                "The CSV datasource doesn't support the column %.*s of the type %.*s. Select its "
-                "fields one by one, or write "
-                "to_json(%.*s).",
+                t->id == FM_TYPE_NULL ? "The CSV datasource doesn't support the column %.*s of the type %.*s. Give it a type: CAST(%.*s AS STRING)."
+                                      : "The CSV datasource doesn't support the column %.*s of the type %.*s. Select its fields one by one, or write to_json(%.*s).",
                 FM_STR_ARG(schema->fields[i].name), FM_STR_ARG(fm_strbuf_str(&text)),
                 FM_STR_ARG(schema->fields[i].name));
         fm_strbuf_fini(&text);

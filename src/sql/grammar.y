@@ -173,13 +173,14 @@ describe(D) ::= DESCRIBE(T). { D = T; }
 describe(D) ::= DESC(T). { D = T; }
 statement(S) ::= describe(T) FUNCTION any_extended name(N). { S = fm_build_describe(p, &T, "FUNCTION", N, NULL); }
 statement(S) ::= describe(T) FUNCTION any_extended STRING(N). { S = fm_build_describe(p, &T, "FUNCTION", fm_build_name(p, (fm_names){0}, &N), NULL); }
-statement(S) ::= describe(T) TABLE any_extended name(N). { S = fm_build_describe(p, &T, "TABLE", N, NULL); }
-statement(S) ::= describe(T) any_extended name(N). { S = fm_build_describe(p, &T, "TABLE", N, NULL); }
+statement(S) ::= describe(T) TABLE any_extended(X) name(N). { S = fm_build_describe(p, &T, X, N, NULL); }
+statement(S) ::= describe(T) any_extended(X) name(N). { S = fm_build_describe(p, &T, X, N, NULL); }
 statement(S) ::= describe(T) QUERY query(Q). { S = fm_build_describe(p, &T, "QUERY", (fm_names){0}, Q); }
 statement(S) ::= DESCRIBE_QUERY(T) query(Q). { S = fm_build_describe(p, &T, "QUERY", (fm_names){0}, Q); }
-any_extended ::= .
-any_extended ::= EXTENDED.
-any_extended ::= FORMATTED.
+%type any_extended { const char * }
+any_extended(X) ::= . { X = "TABLE"; }
+any_extended(X) ::= EXTENDED. { X = "EXTENDED"; }
+any_extended(X) ::= FORMATTED. { X = "EXTENDED"; }
 
 /* ---- Tables that are written: the words of these statements are settled in settle_write.c ---- */
 %type table_ref { fm_names }

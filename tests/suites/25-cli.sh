@@ -102,6 +102,12 @@ sed "s/LATE_ROWS('json', 'out\/late'), BAD_ROWS('json', 'out\/bad')/LATE_ROWS('d
 says 0 'LATE +\{2026-03-01 10:01:00, Apple, 1\.0\} is 54 min 0 s behind' "$program" run late.sql -c spark.sql.session.timeZone=UTC --available-now --story
 says 0 "^\{\"t\":\"INTERVAL '0 00:54:00' DAY TO SECOND\",\"same\":true\}~\$" "$program" sql 'SELECT late.lateness AS t, CAST(late.lateness AS INTERVAL DAY TO SECOND) = INTERVAL 54 MINUTES AS same FROM delta.`lake/late`' --format json
 
+# What a Delta table says of itself.
+says 0 'name +\|string +\|who .*~\|# Partition Information .*~\|Comment +\|what .*~\|Provider +\|delta .*\[a=1,b=2\]' \
+    "$program" sql "CREATE TABLE d (id INT, name STRING COMMENT 'who') USING delta PARTITIONED BY (name) COMMENT 'what' TBLPROPERTIES (b = 2, a = 1); DESCRIBE EXTENDED d"
+says 0 '\|default +\|d +\|false +\|delta' "$program" sql "SHOW TABLES"
+says 1 'of the type VOID. Give it a type: CAST\(b AS STRING\)' "$program" sql "SELECT NULL AS b" --format csv
+
 # A hint that is nearly ours is told; Spark's own mean nothing and are not.
 says 0 'warning: there is no hint LATE_ROW, so it has no effect\. Did you mean LATE_ROWS' "$program" sql "CREATE TABLE t (a INT) USING json LOCATION 'in'; SELECT /*+ LATE_ROW('json', 'l') */ a FROM STREAM t" --available-now
 says 0 '^-+~Batch: 0' "$program" sql "CREATE TABLE t (a INT) USING json LOCATION 'in'; SELECT /*+ BROADCAST(t), REPARTITION(3) */ a FROM STREAM t" --available-now
