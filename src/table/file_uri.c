@@ -1,21 +1,32 @@
 /* table/file_uri.c: file URIs to paths and back. */
 #include "table/file_uri.h"
 
+#include "format/utf8.h"
+
 static bool is_quoted(unsigned char c)
 {
     return c <= ' ' || c == 0x7F || strchr("%\"<>#?[\\]^`{|}", c) != NULL;
 }
 
+void fm_uri_quote(fm_str path, fm_strbuf *out)
+{
+    const unsigned char *p = (const unsigned char *)path.ptr, *end = p + path.len;
+
+    while (p < end) {
+        int n = fm_utf8_char_len(p, end);
+        if (n == 0 || is_quoted(*p)) {
+            fm_strbuf_printf(out, "%%%02X", *p++);
+            continue;
+        }
+        fm_strbuf_add(out, (fm_str){(const char *)p, (size_t)n});
+        p += n;
+    }
+}
+
 void fm_file_uri(fm_str path, fm_strbuf *out)
 {
     fm_strbuf_add_c(out, "file://");
-    for (size_t i = 0; i < path.len; i++) {
-        unsigned char c = (unsigned char)path.ptr[i];
-        if (is_quoted(c))
-            fm_strbuf_printf(out, "%%%02X", c);
-        else
-            fm_strbuf_add_char(out, (char)c);
-    }
+    fm_uri_quote(path, out);
 }
 
 /* Length of a scheme with its ':', or 0. */

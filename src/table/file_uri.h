@@ -6,9 +6,11 @@
 
 /* Appends the URI of an absolute path. Encoded is what java.net.URI quotes in a path: blanks,
  * control characters,
- * '%', '"', '<', '>', '#', '?', '[', ']', '\', '^', '`', '{', '|', '}'; other bytes stay, UTF-8
- * too. */
+ * '%', '"', '<', '>', '#', '?', '[', ']', '\', '^', '`', '{', '|', '}'; and bytes of a name that is no UTF-8, which
+ * no JSON could hold. Other bytes stay, UTF-8 too. */
 void fm_file_uri(fm_str path, fm_strbuf *out);
+/* The same for a part of a path: without the scheme. */
+void fm_uri_quote(fm_str path, fm_strbuf *out);
 
 /* The plain path of file:///a, file:/a, file://localhost/a (decoded), or of a text without a scheme
  * (as it is), in arena. FM_UNSUPPORTED for another scheme. */

@@ -30,11 +30,7 @@ void fm_delta_path_decode(fm_str path, fm_strbuf *out)
 
 void fm_delta_path_encode(fm_str path, fm_strbuf *out)
 {
-    for (size_t i = 0; i < path.len; i++) {
-        unsigned char c = (unsigned char)path.ptr[i];
-        if (c <= ' ' || c == 0x7F || strchr("%\"<>#?[\\]^`{|}", c)) fm_strbuf_printf(out, "%%%02X", c);
-        else fm_strbuf_add_char(out, (char)c);
-    }
+    fm_uri_quote(path, out);
 }
 
 /* Whether a part of the path is "..". */
