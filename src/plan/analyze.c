@@ -61,6 +61,17 @@ static fm_status analyze_sample(fm_analyzer *an, const fm_plan *p, fm_plan **out
     return analyze_as_is(an, &copy, out, err);
 }
 
+/* Of two hints of one name in one place nobody knows which was meant. */
+static fm_status check_once(const fm_plan *p, fm_error *err)
+{
+    for (const fm_plan *c = p->children[0]; c->kind == FM_PLAN_HINT; c = c->children[0]) {
+        if (!fm_str_eq_ci(c->name, p->name)) continue;
+        return fm_fail_at(err, FM_INVALID, "FLOODMARK_HINT_TWICE", p->pos.line, p->pos.column,
+                          "The hint %.*s stands here twice: only one of the two can hold. Take the other out.", FM_STR_ARG(p->name));
+    }
+    return FM_OK;
+}
+
 /* Ours stay in the tree, with their settings, until it is whole; others say nothing to us. */
 static fm_status analyze_hint(fm_analyzer *an, const fm_plan *p, fm_plan **out, fm_error *err)
 {
@@ -71,6 +82,7 @@ static fm_status analyze_hint(fm_analyzer *an, const fm_plan *p, fm_plan **out, 
 
     FM_TRY(fm_hint_read(an, p, &lateness, &known, err));
     FM_TRY(fm_bad_rows_hint(an, p, &bad, &of_bad, err));
+    if (known || of_bad) FM_TRY(check_once(p, err));
     an->beyond_spark |= known;
     FM_TRY(fm_analyze_child(an, p, &child, err));
     an->beyond_spark = outside;

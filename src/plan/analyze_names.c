@@ -221,6 +221,12 @@ static fm_status suggest(const fm_scope *s, const fm_expr *name, fm_strbuf *out,
     return FM_OK;
 }
 
+/* window, window.start, session_window.end, ... */
+static bool is_of_window(const fm_expr *name)
+{
+    return name->n_parts && (fm_str_eq_ci(name->parts[0], FM_STR("window")) || fm_str_eq_ci(name->parts[0], FM_STR("session_window")));
+}
+
 fm_status fm_fail_column(const fm_scope *s, const fm_expr *name, fm_error *err)
 {
     fm_strbuf path = {0}, near = {0};
@@ -236,7 +242,12 @@ fm_status fm_fail_column(const fm_scope *s, const fm_expr *name, fm_error *err)
                         path.ptr ? path.ptr : "");
     }
     if (st == FM_OK) st = suggest(s, name, &near, err);
-    if (st == FM_OK) {
+    if (st == FM_OK && s->below && s->below->refusal && is_of_window(name)) {
+        st = fm_fail_at(err, FM_INVALID, near.len ? "UNRESOLVED_COLUMN.WITH_SUGGESTION" : "UNRESOLVED_COLUMN.WITHOUT_SUGGESTION",
+                        name->pos.line, name->pos.column,
+                        "A column, variable, or function parameter with name %s cannot be resolved: the call that would make it is wrong. %s",
+                        path.ptr ? path.ptr : "", s->below->refusal->message);
+    } else if (st == FM_OK) {
         st = fm_fail_at(err, FM_INVALID,
                         near.len ? "UNRESOLVED_COLUMN.WITH_SUGGESTION" : "UNRESOLVED_COLUMN.WITHOUT_SUGGESTION",
                         name->pos.line, name->pos.column,

@@ -234,6 +234,8 @@ static void windows(void **state)
         {"SELECT count(*) AS n FROM events GROUP BY session_window(ts, CASE WHEN v > 1 THEN '5 seconds' ELSE '1 minute' END), k", "n BIGINT NOT NULL"},
         {"SELECT window(ts, '5 seconds').start, k FROM events", "window.start TIMESTAMP, k STRING"},
         {"SELECT window, count(*) FROM events GROUP BY window(ts, '10 seconds', '11 seconds')", "!UNRESOLVED_COLUMN.WITH_SUGGESTION"},
+        {"SELECT /*+ BROADCAST(e), ALLOWED_LATENESS('1 hour') */ count(*) AS n FROM events e", "n BIGINT NOT NULL"},
+        {"SELECT /*+ BAD_ROWS('drop'), bad_rows('fail') */ count(*) AS n FROM events", "!FLOODMARK_HINT_TWICE"},
         {"SELECT count(*) FROM events GROUP BY window(ts, '10 seconds', '11 seconds')", "!DATATYPE_MISMATCH.PARAMETER_CONSTRAINT_VIOLATION"},
         {"SELECT count(*) FROM events GROUP BY window(ts, '10 seconds', '5 seconds', '5 seconds')", "!DATATYPE_MISMATCH.PARAMETER_CONSTRAINT_VIOLATION"},
         {"SELECT count(*) FROM events GROUP BY window(ts, '0 seconds')", "!DATATYPE_MISMATCH.VALUE_OUT_OF_RANGE"},
@@ -363,6 +365,11 @@ static void places_are_told(void **state)
     assert_int_equal(fixture_analyze(f, "SELECT a,\n       nope FROM t", &plan, &err), FM_INVALID);
     assert_int_equal(err.line, 2);
     assert_int_equal(err.column, 8);
+    /* The window that is missing is missing because of its call. */
+    fixture_table(f, "e", "ts TIMESTAMP", true);
+    assert_int_equal(fixture_analyze(f, "SELECT window.start FROM e GROUP BY window(ts, '0 seconds')", &plan, &err), FM_INVALID);
+    assert_string_equal(err.condition, "UNRESOLVED_COLUMN.WITH_SUGGESTION");
+    assert_non_null(strstr(err.message, "window_duration"));
     fixture_free(f);
 }
 
