@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "engine/own_input.h"
 #include "engine/tables.h"
 #include "format/format.h"
 #include "plan/result_keys.h"
@@ -173,6 +174,7 @@ static fm_status open_query(fm_session *s, const fm_plan *analyzed, const fm_sta
         FM_TRY(fm_result_keys(analyzed, p->arena, &keys, &spec.sink.n_key_columns, &spec.sink.missing_key, err));
         spec.sink.key_columns = keys;
     }
+    FM_TRY(fm_check_own_input(spec.exec.sources, analyzed, &spec.sink, fm_str_c(spec.checkpoint), p->arena, err));
     FM_TRY(fm_optimize(p->arena, &s->conf, analyzed, &optimized, err));
     spec.plan = optimized;
     p->format = spec.sink.format;

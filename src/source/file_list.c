@@ -22,7 +22,7 @@ typedef struct lister {
 
 /* Spark's rule: _x and .x are not there, but _x=1 is (a partition folder), as are summary files of
  * Parquet. */
-static bool is_hidden(fm_str name)
+bool fm_file_is_hidden(fm_str name)
 {
     if (fm_str_starts(name, FM_STR("_common_metadata")) || fm_str_starts(name, FM_STR("_metadata")))
         return false;
@@ -55,7 +55,7 @@ static fm_status add_file(lister *s, fm_str path, const fm_file_stat *stat, fm_e
 }
 
 /* k=v with a name before the '='. */
-static bool is_partition_folder(fm_str name)
+bool fm_file_is_partition_folder(fm_str name)
 {
     const char *eq = memchr(name.ptr, '=', name.len);
     return eq && eq > name.ptr;
@@ -124,9 +124,9 @@ static fm_status add_folder(lister *s, fm_str dir, bool in_partition, int depth,
     if (st != FM_OK) return st;
     for (size_t i = 0; i < n; i++) {
         fm_str name = entries[i].name;
-        if (is_hidden(name)) continue;
+        if (fm_file_is_hidden(name)) continue;
         if (entries[i].stat.is_other) continue; /* reading a pipe would wait for a writer, for ever */
-        bool partition = in_partition || is_partition_folder(name);
+        bool partition = in_partition || fm_file_is_partition_folder(name);
         if (entries[i].stat.is_dir && !partition && !s->l->recursive) continue;
         fm_str path = fm_arena_printf(s->arena, "%s/%s", dir.len == 1 ? "" : dir.ptr, name.ptr);
         if (!path.ptr) return fm_no_memory(s->arena, err);
@@ -206,7 +206,7 @@ static fm_status add_root(lister *s, fm_str path, fm_error *err)
         return fm_fail(err, FM_INVALID, "FLOODMARK_NOT_A_FILE",
                        "'%.*s' is a pipe, a socket or a device, which cannot be read twice. Name a file or a folder.",
                        FM_STR_ARG(path));
-    return is_hidden(last_component(path)) ? FM_OK : add_file(s, path, &stat, err);
+    return fm_file_is_hidden(last_component(path)) ? FM_OK : add_file(s, path, &stat, err);
 }
 
 fm_status fm_file_list(const fm_file_listing *l, bool latest_first, fm_arena *arena,
@@ -280,7 +280,7 @@ fm_status fm_path_values(fm_str path, fm_str base, fm_arena *arena, fm_path_valu
         if (!slash) return FM_OK; /* the file's own name is no value */
         fm_str part = {path.ptr + at, (size_t)(slash - path.ptr) - at};
         at += part.len + 1;
-        if (!is_partition_folder(part)) continue;
+        if (!fm_file_is_partition_folder(part)) continue;
         size_t eq = (size_t)((const char *)memchr(part.ptr, '=', part.len) - part.ptr);
         fm_str value = unescape((fm_str){part.ptr + eq + 1, part.len - eq - 1}, arena);
         fm_str name = unescape((fm_str){part.ptr, eq}, arena);

@@ -36,6 +36,10 @@ typedef struct fm_file_listing {
     fm_folder_marks *marks; /* or NULL: where to put the folders' times; empty before */
 } fm_file_listing;
 
+/* Names that are passed over, and those of folders of partitions: k=v. */
+bool fm_file_is_hidden(fm_str name);
+bool fm_file_is_partition_folder(fm_str name);
+
 /* Files in order of modification time, then path; latest_first turns the time around. Hidden names
  * (_..., ....) are left out. *has_sink_log: the listing came from a log. FM_NOT_FOUND: the path is
  * not there, or must match and does not. Folders' pipes, devices and sockets are no files of theirs; named, they are refused. */

@@ -102,16 +102,9 @@ static fm_status read_limits(const fm_options *o, fm_file_options *out, fm_error
  * they must differ. */
 static bool archive_in_source(fm_str archive, fm_str pattern)
 {
-    size_t a = 0, p = 0;
+    fm_str below;
 
-    while (a < archive.len && p < pattern.len) {
-        size_t a_from = ++a, p_from = ++p; /* behind the '/' */
-        while (a < archive.len && archive.ptr[a] != '/') a++;
-        while (p < pattern.len && pattern.ptr[p] != '/') p++;
-        fm_str part = {pattern.ptr + p_from, p - p_from};
-        if (!fm_glob_match(part, (fm_str){archive.ptr + a_from, a - a_from})) return false;
-    }
-    return true;
+    return fm_file_path_in(archive, pattern, &below) || fm_file_path_in(pattern, archive, &below);
 }
 
 static fm_status read_cleaning(const fm_source_env *env, const fm_options *o, fm_arena *arena,
@@ -608,7 +601,7 @@ static void file_description(const fm_source *source, fm_strbuf *out)
         .schema = file_schema_of, .open = file_open, .close = file_close,                          \
         .restore = fm_file_stream_restore, .latest_offset = fm_file_stream_latest,                 \
         .fix_target = fm_file_stream_fix, .plan_splits = file_plan_splits,                         \
-        .commit = fm_file_stream_commit, .description = file_description,                          \
+        .commit = fm_file_stream_commit, .description = file_description, .reads_file = fm_file_reads,         \
         .reader_open = fm_file_reader_open, .reader_read = fm_file_reader_read,                    \
         .reader_counts = fm_file_reader_counts, .reader_close = fm_file_reader_close               \
     }

@@ -4,6 +4,7 @@
  * file_stream.c   the stream's side: new files, the log of those taken, cleaning
  * file_reader.c   reads a piece
  * file_metadata.c the column _metadata
+ * file_own.c      whether a file to come would be read
  * file_prune.c    what is left out because of the filters above
  * file_infer.c    the columns of files that declare none */
 #ifndef FM_SOURCE_FILE_SOURCE_H
@@ -72,6 +73,7 @@ typedef struct fm_file_source {
     fm_arena *cached;       /* memory of unread */
     fm_listed_file *unread; /* left over by a limit */
     size_t n_unread;
+    bool told_unclean; /* that files cannot be cleaned was said */
     int64_t cleaned; /* highest log entry whose files were cleaned; -1: not known */
 } fm_file_source;
 
@@ -95,6 +97,11 @@ fm_status fm_file_metadata(const fm_type *type, const fm_file_split *split, cons
 fm_status fm_file_prune_init(fm_file_source *s, const fm_source_spec *spec, fm_error *err);
 /* Whether a file with these values in its path, [n_partitions] of one lane, may hold a wanted row. */
 bool fm_file_prune_keeps(const fm_file_source *s, const fm_vec *values);
+
+/* file_own.c: whether an absolute path lies at what a pattern of folders stands for, or below; *below: what of the path is, from its '/' on. */
+bool fm_file_path_in(fm_str path, fm_str pattern, fm_str *below);
+/* Whether a table's stream would read a file at this absolute path, were it there. */
+fm_status fm_file_reads(const fm_source_env *env, const fm_table_def *table, fm_str path, fm_arena *arena, bool *out, fm_error *err);
 
 /* file_stream.c */
 fm_status fm_file_stream_open(fm_file_source *s, const char *metadata_dir, fm_error *err);

@@ -425,19 +425,30 @@ fm_status fm_file_stream_files(fm_file_source *s, fm_str start, fm_str end, fm_a
 
 /* ---- cleaning ---- */
 
-/* Best effort: what fails stays where it is. */
-static void clean_file(const fm_file_source *s, fm_str path, fm_arena *arena)
+static fm_status clean_file(const fm_file_source *s, fm_str path, fm_arena *arena, fm_error *err)
 {
-    if (s->options.clean == FM_CLEAN_DELETE) {
-        fm_fs_remove(s->env.fs, path.ptr, NULL);
-        return;
-    }
+    if (s->options.clean == FM_CLEAN_DELETE) return fm_fs_remove(s->env.fs, path.ptr, err);
     fm_str target = fm_arena_printf(arena, "%s%s", s->options.archive_dir.ptr, path.ptr);
-    if (!target.ptr) return;
+    if (!target.ptr) return fm_no_memory(arena, err);
     const char *slash = strrchr(target.ptr, '/');
     fm_str dir = fm_arena_str(arena, (fm_str){target.ptr, (size_t)(slash - target.ptr)});
-    if (dir.ptr && fm_fs_mkdirs(s->env.fs, dir.ptr, NULL) == FM_OK)
-        fm_fs_rename(s->env.fs, path.ptr, target.ptr, NULL);
+    if (!dir.ptr) return fm_no_memory(arena, err);
+    FM_TRY(fm_fs_mkdirs(s->env.fs, dir.ptr, err));
+    return fm_fs_rename(s->env.fs, path.ptr, target.ptr, err);
+}
+
+/* Best effort: what fails stays where it is, and people are told, once. A file that is gone already is clean. */
+static void clean_files(fm_file_source *s, const fm_listed_file *files, size_t n, fm_arena *arena)
+{
+    for (size_t i = 0; i < n; i++) {
+        fm_error err = FM_ERROR_INIT;
+        fm_file_stat stat;
+        if (clean_file(s, files[i].path, arena, &err) == FM_OK || s->told_unclean || !s->env.warn) continue;
+        if (fm_fs_stat(s->env.fs, files[i].path.ptr, &stat, NULL) == FM_NOT_FOUND) continue;
+        fm_str text = fm_arena_printf(arena, "option cleanSource cannot be obeyed; files stay where they are, and no row is lost. %s", err.message);
+        if (text.ptr) s->env.warn(s->env.warn_ctx, text);
+        s->told_unclean = true;
+    }
 }
 
 fm_status fm_file_stream_commit(fm_source *source, fm_str end, fm_error *err)
@@ -456,7 +467,7 @@ fm_status fm_file_stream_commit(fm_source *source, fm_str end, fm_error *err)
     snprintf(from, sizeof from, "{\"logOffset\":%" PRId64 "}",
              s->cleaned >= 0 ? s->cleaned : k - 1);
     if (fm_file_stream_files(s, fm_str_c(from), end, arena, &files, &n, NULL) == FM_OK)
-        for (size_t i = 0; i < n; i++) clean_file(s, files[i].path, arena);
+        clean_files(s, files, n, arena);
     s->cleaned = k;
     fm_arena_free(arena);
     return FM_OK;

@@ -88,6 +88,8 @@ typedef struct fm_source_type {
     fm_status (*partitions)(const fm_source_env *env, const fm_table_def *table, fm_arena *arena, bool **is_partition, fm_error *err);
     /* The type of the hidden column _metadata, STRUCT of where a row comes from; NULL: it has none. */
     const fm_type *(*metadata)(const fm_table_def *table);
+    /* Whether a stream over this table would read a file at this absolute path, were it there. NULL: it reads no files. */
+    fm_status (*reads_file)(const fm_source_env *env, const fm_table_def *table, fm_str path, fm_arena *arena, bool *out, fm_error *err);
     fm_status (*open)(const fm_source_env *env, const fm_source_spec *spec, fm_arena *arena,
                       fm_source **out, fm_error *err);
     void (*close)(fm_source *source);

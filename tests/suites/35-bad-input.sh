@@ -97,6 +97,21 @@ begin "file where the output folder should be"; three_files; job; calm; : >out; 
 begin "file where the checkpoint should be"; three_files; job; calm; : >ck; fails ck; rm ck; goes_on
 begin "no input folder"; rm -rf in; job; fails PATH_NOT_FOUND in; mkdir in; three_files; cp expected.three expected 2>/dev/null; run; check "it does not go on" [ $? = 0 ]
 
+begin "a name that is no text"; three_files; job; calm; mv in/2.json "$(printf 'in/2\377\300.json')"; goes_on; run; check "it does not go on" [ $? = 0 ]; check "other rows" bash -c 'test "$("$1" sql "SELECT count(*) AS n FROM json.\`out\`" --format csv | tail -n 1)" = "$(wc -l <expected)"' - "$program"
+
+begin "output where the input is"; three_files; job; calm
+sed -i "s/path 'out'/path '.\/in\/'/" job.sql; fails FLOODMARK_READS_OWN_OUTPUT "of the output" in; check "something was written" [ "$(ls -A in | wc -l)" = 3 ]
+job; sed -i "s/'ck'/'in'/" job.sql; fails FLOODMARK_READS_OWN_OUTPUT "of the checkpoint" in
+job ", recursiveFileLookup 'true'"; sed -i "s/'ck'/'in\/ck'/" job.sql; fails FLOODMARK_READS_OWN_OUTPUT "of the checkpoint" in/ck
+job; sed -i "s/(path 'in'/(path 'in\/*'/; s/'out'/'in\/out'/" job.sql; fails FLOODMARK_READS_OWN_OUTPUT "of the output" in/out
+for hint in LATE_ROWS BAD_ROWS; do job; sed -i "s/AS SELECT k/AS SELECT \/*+ $hint('json', 'in') *\/ k/" job.sql; fails FLOODMARK_READS_OWN_OUTPUT "of the $(tr 'A-Z_' 'a-z ' <<<"$hint")" in; done
+check "something was written" [ "$(ls -A in | wc -l)" = 3 ]
+job; sed -i "s/'out'/'in\/_out'/; s/'ck'/'in\/ck'/" job.sql; run; check "folders within, which are not read" [ $? = 0 ]; rm -rf in/_out in/ck
+
+begin "files that cannot be put away"; three_files; job ", cleanSource 'archive', sourceArchiveDir 'arch'"; : >arch
+run; check "it does not end well" [ $? = 0 ]; check "it is said $(grep -c 'cleanSource cannot be obeyed' err) times" [ "$(grep -c 'warning: .*cleanSource cannot be obeyed.*arch' err)" = 1 ]
+check "files are gone" [ "$(ls in | wc -l)" = 3 ]; rm -f arch
+
 for pack in gzip zstd; do
     begin "$pack file cut short"; three_files; job; calm
     if ! command -v $pack >/dev/null; then skipped=$((skipped + 1)); echo "skipped  $case: there is no $pack"; continue; fi
