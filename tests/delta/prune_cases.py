@@ -194,6 +194,13 @@ def case_prune_own_delta(world):
 SHOWN = [  # recorded from Spark 4.3
     ("a > 3", "", "IsNotNull(a), GreaterThan(a,3)"),
     ("b = 5", "", "IsNotNull(b), EqualTo(b,5)"),
+    ("b > 3.5", "", "IsNotNull(b), GreaterThan(b,3)"),
+    ("3.5 > b", "", "IsNotNull(b), LessThan(b,4)"),
+    ("a >= -0.5", "", "IsNotNull(a), GreaterThanOrEqual(a,0)"),
+    ("c <= 3.5", "", "IsNotNull(c), LessThanOrEqual(c,3)"),
+    ("b between 0.5 and 2.5", "", "IsNotNull(b), GreaterThanOrEqual(b,1), LessThanOrEqual(b,2)"),
+    ("b = 1.0", "", "IsNotNull(b), EqualTo(b,1)"),
+    ("k > 0.5", "isnotnull(k), (k > 0)", ""),
     ("c > 5", "", "IsNotNull(c), GreaterThan(c,5)"),
     ("f > 0.5", "", "IsNotNull(f), GreaterThan(f,0.5)"),
     ("s like 'ab%'", "", "IsNotNull(s), StringStartsWith(s,ab)"),

@@ -7,6 +7,7 @@ import random
 import re
 import subprocess
 import time
+import urllib.parse
 
 import pyarrow as pa
 from deltalake import DeltaTable, write_deltalake
@@ -161,6 +162,24 @@ def case_two_writers_one_upserts(world):
     want = {f"delta-rs {i}": i for i in range(commits)} | {"start": 0} | {f"floodmark {i % 5}": i for i in range(commits)}
     rows = world.same("t")
     assert {r["who"]: r["n"] for r in rows} == want and len(rows) == len(want), rows
+
+
+def case_where_rows_come_from(world):
+    """_metadata and input_file_name(): of the data files, in batches and streams; the feed has none."""
+    root = os.path.realpath(world.path("t"))
+    world.sql(f"CREATE TABLE t (v BIGINT, p STRING) USING delta LOCATION '{root}' PARTITIONED BY (p); INSERT INTO t VALUES (1, 'a b'), (2, 'c'); UPDATE t SET v = 3 WHERE p = 'c'")
+    rows = world.sql(f"SELECT v, p, _metadata AS m, input_file_name() AS f FROM delta.`{root}`")
+    assert sorted(r["v"] for r in rows) == [1, 3], rows
+    for row in rows:
+        m, path = row["m"], urllib.parse.unquote(row["f"]).removeprefix("file:")
+        size = os.path.getsize(path)
+        assert os.path.dirname(path) == f"{root}/p={row['p']}" and abs(os.path.getmtime(path) - datetime.datetime.fromisoformat(m.pop("file_modification_time")).timestamp()) < 10, row
+        assert m == {"file_path": row["f"], "file_name": os.path.basename(path), "file_size": size, "file_block_start": 0, "file_block_length": size}, row
+    assert world.sql(f"SELECT v FROM (SELECT * FROM delta.`{root}`) WHERE input_file_name() LIKE '%/p=c/%'") == [{"v": 3}]
+    world.refused("FIELD_NOT_FOUND", f"SELECT _metadata.row_index FROM delta.`{root}`")
+    world.refused("UNRESOLVED_COLUMN.WITH_SUGGESTION", f"SELECT _metadata.file_name FROM table_changes_by_path('{root}', 0)")
+    out = world.job(f"CREATE TABLE t USING delta LOCATION '{root}'; SELECT v, _metadata.file_name LIKE 'part-%' AS m, input_file_name() <> '' AS f FROM STREAM t").stdout
+    assert "|  1|true|true|" in out and "|  3|true|true|" in out, out
 
 
 def case_stream_from_a_table(world):

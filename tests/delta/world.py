@@ -8,10 +8,6 @@ import subprocess
 from deltalake import DeltaTable
 
 
-class Skip(Exception):
-    pass
-
-
 class World:
     def __init__(self, program, folder):
         self.program = program

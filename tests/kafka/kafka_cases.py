@@ -7,10 +7,6 @@ import tempfile
 import time
 
 
-class Skip(Exception):
-    """Why a case cannot be run here."""
-
-
 class Kafka:
     """The broker of a folder made by tests/servers/kafka.sh, and the program under test."""
 

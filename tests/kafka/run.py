@@ -1,35 +1,20 @@
 #!/usr/bin/env python3
 """Runs the Kafka cases: run.py FOLDER BUILD [NAME...]. FOLDER is that of a broker which runs (tests/servers/kafka.sh)."""
+import pathlib
 import sys
-import time
-import traceback
 
-import hostile_cases
-import sink_cases
-import source_cases
-from kafka_cases import Kafka, Skip
+sys.path.insert(1, str(pathlib.Path(__file__).parent.parent))
+import case_runner  # noqa: E402
+import hostile_cases  # noqa: E402
+import sink_cases  # noqa: E402
+import source_cases  # noqa: E402
+from kafka_cases import Kafka  # noqa: E402
 
 
 def main():
     kafka = Kafka(sys.argv[1], sys.argv[2])
     cases = source_cases.CASES + sink_cases.CASES + hostile_cases.CASES
-    passed = failed = skipped = 0
-    for case in cases:
-        if sys.argv[3:] and case.__name__ not in sys.argv[3:]:
-            continue
-        start = time.time()
-        try:
-            case(kafka)
-            passed += 1
-            print(f"{case.__name__:32} ok     {time.time() - start:5.1f} s", flush=True)
-        except Skip as why:
-            skipped += 1
-            print(f"{case.__name__:32} skipped: {why}", flush=True)
-        except Exception:
-            failed += 1
-            print(f"{case.__name__:32} FAILED {time.time() - start:5.1f} s\n{traceback.format_exc()}", flush=True)
-    print(f"{passed} passed, {failed} failed, {skipped} skipped")
-    return 1 if failed else 0
+    return case_runner.run((case.__name__, lambda: case(kafka)) for case in cases if not sys.argv[3:] or case.__name__ in sys.argv[3:])
 
 
 if __name__ == "__main__":

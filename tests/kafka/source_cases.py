@@ -5,7 +5,8 @@ import random
 import subprocess
 import time
 
-from kafka_cases import Job, Skip, expect, expect_in, wait_for
+from case_runner import Skip
+from kafka_cases import Job, expect, expect_in, wait_for
 
 COLUMNS = "topic AS t, partition AS p, offset AS o, CAST(key AS STRING) AS k, CAST(value AS STRING) AS v"
 SELECT = f"SELECT {COLUMNS} FROM STREAM events"

@@ -2,6 +2,7 @@
 import datetime
 import decimal
 import glob
+import json
 import math
 import os
 import random

@@ -5,7 +5,7 @@ import os
 import subprocess
 
 from kafka_cases import Kafka
-from world import Skip
+from case_runner import Skip
 
 
 def kafka_of(world):

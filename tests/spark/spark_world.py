@@ -2,7 +2,7 @@
 import json
 import os
 
-from world import Skip, World  # noqa: F401
+from world import World
 
 AS_JSON = ("to_json(struct(*), map('timestampFormat', 'yyyy-MM-dd HH:mm:ss.SSSSSS', 'timestampNTZFormat', 'yyyy-MM-dd HH:mm:ss.SSSSSS', "
            "'ignoreNullFields', 'false'))")
