@@ -248,6 +248,20 @@ uint32_t fm_agg_bags_size(const fm_agg_call *call)
     return sizeof(fm_agg_bag *);
 }
 
+fm_status fm_agg_bags_merge(const fm_agg_call *call, char *const *dst, char *const *src, int32_t n, fm_error *err)
+{
+    for (int32_t i = 0; i < n; i++)
+        FM_TRY(fm_agg_bag_add_all(fm_agg_state(call, dst[i]), *(fm_agg_bag **)fm_agg_state(call, src[i]), err));
+    return FM_OK;
+}
+
+fm_status fm_agg_bags_merge_distinct(const fm_agg_call *call, char *const *dst, char *const *src, int32_t n, fm_error *err)
+{
+    for (int32_t i = 0; i < n; i++)
+        FM_TRY(fm_agg_bag_count_all(fm_agg_state(call, dst[i]), *(fm_agg_bag **)fm_agg_state(call, src[i]), err));
+    return FM_OK;
+}
+
 void fm_agg_bags_fini(const fm_agg_call *call, void *state)
 {
     (void)call;

@@ -45,6 +45,8 @@ fm_status fm_agg_bag_load(fm_str bytes, size_t *at, bool is_distinct, const fm_t
 
 /* The entries of an aggregate whose state is one bag, but for load, which knows the types. */
 uint32_t fm_agg_bags_size(const fm_agg_call *call);
+fm_status fm_agg_bags_merge(const fm_agg_call *call, char *const *dst, char *const *src, int32_t n, fm_error *err);
+fm_status fm_agg_bags_merge_distinct(const fm_agg_call *call, char *const *dst, char *const *src, int32_t n, fm_error *err);
 void fm_agg_bags_fini(const fm_agg_call *call, void *state);
 fm_status fm_agg_bags_save(const fm_agg_call *call, const void *state, fm_strbuf *out, fm_error *err);
 size_t fm_agg_bags_memory(const fm_agg_call *call, const void *state);

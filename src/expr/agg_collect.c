@@ -39,17 +39,6 @@ static fm_status update(const fm_agg_call *call, char *const *entries, const fm_
     return FM_OK;
 }
 
-static fm_status merge(const fm_agg_call *call, char *const *dst, char *const *src, int32_t n,
-                       fm_error *err)
-{
-    for (int32_t i = 0; i < n; i++) {
-        fm_agg_bag **d = fm_agg_state(call, dst[i]);
-        const fm_agg_bag *s = *(fm_agg_bag **)fm_agg_state(call, src[i]);
-        FM_TRY(is_set(call) ? fm_agg_bag_count_all(d, s, err) : fm_agg_bag_add_all(d, s, err));
-    }
-    return FM_OK;
-}
-
 static fm_status finish(const fm_agg_call *call, char *const *entries, int32_t n, fm_arena *arena,
                         fm_vec *out, fm_error *err)
 {
@@ -81,14 +70,14 @@ static fm_status load(const fm_agg_call *call, fm_str bytes, size_t *at, void *s
 
 #define COMMON                                                                                \
     .args = {FM_ARG_ANY, FM_ARG_END}, .args_min = 1, .args_max = 1, .never_null = true,       \
-    .order_dependent = true, .state_size = fm_agg_bags_size, .update = update, .merge = merge,      \
+    .order_dependent = true, .state_size = fm_agg_bags_size, .update = update,                      \
     .finish = finish, .fini = fm_agg_bags_fini, .save = fm_agg_bags_save, .load = load, .memory = fm_agg_bags_memory, .since = "2.0.0"
 
 const fm_aggregate fm_agg_collect_list = {
-    COMMON, .name = "collect_list", .aliases = {"array_agg"}, .bind = bind_list,
+    COMMON, .name = "collect_list", .merge = fm_agg_bags_merge, .aliases = {"array_agg"}, .bind = bind_list,
     .usage = "collect_list(expr)", .doc = "Returns the values that are not null as an array.",
 };
 const fm_aggregate fm_agg_collect_set = {
-    COMMON, .name = "collect_set", .bind = bind_set, .usage = "collect_set(expr)",
+    COMMON, .name = "collect_set", .merge = fm_agg_bags_merge_distinct, .bind = bind_set, .usage = "collect_set(expr)",
     .doc = "Returns the values that are not null as an array, each once.",
 };

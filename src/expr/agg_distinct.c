@@ -38,14 +38,6 @@ static fm_status update(const fm_agg_call *call, char *const *entries, const fm_
     return FM_OK;
 }
 
-static fm_status merge(const fm_agg_call *call, char *const *dst, char *const *src, int32_t n,
-                       fm_error *err)
-{
-    for (int32_t i = 0; i < n; i++)
-        FM_TRY(fm_agg_bag_count_all(fm_agg_state(call, dst[i]), *(fm_agg_bag **)fm_agg_state(call, src[i]), err));
-    return FM_OK;
-}
-
 /* ---- The aggregate over the values ---------------------------------------------------------------------------------- */
 
 enum { ROWS_AT_ONCE = 1024 };
@@ -132,6 +124,6 @@ static fm_status load(const fm_agg_call *call, fm_str bytes, size_t *at, void *s
 }
 
 static const fm_aggregate agg_distinct = {
-    .name = "distinct", .order_dependent = true, .state_size = fm_agg_bags_size, .update = update, .merge = merge, .finish = finish,
+    .name = "distinct", .order_dependent = true, .state_size = fm_agg_bags_size, .update = update, .merge = fm_agg_bags_merge_distinct, .finish = finish,
     .fini = fm_agg_bags_fini, .save = fm_agg_bags_save, .load = load, .memory = fm_agg_bags_memory,
 };

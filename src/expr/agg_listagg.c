@@ -94,14 +94,6 @@ static fm_status update(const fm_agg_call *call, char *const *entries, const fm_
     return FM_OK;
 }
 
-static fm_status merge(const fm_agg_call *call, char *const *dst, char *const *src, int32_t n,
-                       fm_error *err)
-{
-    for (int32_t i = 0; i < n; i++)
-        FM_TRY(fm_agg_bag_add_all(fm_agg_state(call, dst[i]), *(fm_agg_bag **)fm_agg_state(call, src[i]), err));
-    return FM_OK;
-}
-
 /* ---- The text ----------------------------------------------------------------------------------------------------- */
 
 typedef struct rows {
@@ -188,7 +180,7 @@ static fm_status load(const fm_agg_call *call, fm_str bytes, size_t *at, void *s
 const fm_aggregate fm_agg_listagg = {
     .name = "listagg", .aliases = {"string_agg"}, .args = {FM_ARG_ANY, FM_ARG_ANY, FM_ARG_END}, .args_min = 1, .args_max = 2,
     .within = FM_WITHIN_MAYBE, .order_dependent = true, .bind = bind, .state_size = fm_agg_bags_size, .update = update,
-    .merge = merge, .finish = finish, .fini = fm_agg_bags_fini, .save = fm_agg_bags_save, .load = load, .memory = fm_agg_bags_memory,
+    .merge = fm_agg_bags_merge, .finish = finish, .fini = fm_agg_bags_fini, .save = fm_agg_bags_save, .load = load, .memory = fm_agg_bags_memory,
     .usage = "listagg(expr[, delimiter]) [WITHIN GROUP (ORDER BY key, ...)]",
     .doc = "Joins the texts that are not null.", .since = "4.0.0",
 };

@@ -61,14 +61,6 @@ static fm_status update(const fm_agg_call *call, char *const *entries, const fm_
     return FM_OK;
 }
 
-static fm_status merge(const fm_agg_call *call, char *const *dst, char *const *src, int32_t n,
-                       fm_error *err)
-{
-    for (int32_t i = 0; i < n; i++)
-        FM_TRY(fm_agg_bag_count_all(fm_agg_state(call, dst[i]), *(fm_agg_bag **)fm_agg_state(call, src[i]), err));
-    return FM_OK;
-}
-
 /* The values that came most often, in the order they came first. */
 static fm_status most_frequent(const fm_agg_call *call, const fm_agg_bag *bag, fm_arena *arena, fm_vec *out, fm_error *err)
 {
@@ -110,7 +102,7 @@ static fm_status load(const fm_agg_call *call, fm_str bytes, size_t *at, void *s
 
 const fm_aggregate fm_agg_mode = {
     .name = "mode", .args = {FM_ARG_ANY, FM_ARG_ANY, FM_ARG_END}, .args_min = 0, .args_max = 2, .within = FM_WITHIN_MAYBE,
-    .unread = 1 << 1, .order_dependent = true, .bind = bind, .state_size = fm_agg_bags_size, .update = update, .merge = merge,
+    .unread = 1 << 1, .order_dependent = true, .bind = bind, .state_size = fm_agg_bags_size, .update = update, .merge = fm_agg_bags_merge_distinct,
     .finish = finish, .fini = fm_agg_bags_fini, .save = fm_agg_bags_save, .load = load, .memory = fm_agg_bags_memory,
     .usage = "mode(expr[, deterministic]), mode() WITHIN GROUP (ORDER BY expr)",
     .doc = "Returns the value that came most often.", .since = "3.4.0",
