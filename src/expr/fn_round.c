@@ -2,7 +2,8 @@
  *
  * Rule   Spark: abs of the smallest integer overflows under ANSI. round goes half up (away from zero), bround half to even;
  *        doubles are rounded by their shortest text. round of DECIMAL(p, s) to d digits is DECIMAL(p - s + d + 1, d), of
- *        integers the same type. ceil and floor give BIGINT, of DECIMAL(p, s) DECIMAL(p - s + 1, 0).
+ *        integers the same type. ceil and floor give BIGINT, under
+ *        ANSI an error beyond it, of DECIMAL(p, s) DECIMAL(p - s + 1, 0).
  * Cases  tests/golden/functions/round.test */
 #include <math.h>
 #include <stdio.h>
@@ -267,12 +268,14 @@ static int64_t whole_of_f64(double x)
     return (int64_t)x;
 }
 
-static fm_status whole(const fm_vec *args, fm_vec *out, bool up)
+static fm_status whole(fm_call *call, const fm_vec *args, fm_vec *out, bool up)
 {
     const fm_vec *x = &args[0];
     for (int32_t i = 0; i < out->len; i++) {
         if (x->type->id == FM_TYPE_F64) {
-            fm_vec_i64_out(out)[i] = whole_of_f64(up ? ceil(fm_vec_f64(x)[i]) : floor(fm_vec_f64(x)[i]));
+            double w = up ? ceil(fm_vec_f64(x)[i]) : floor(fm_vec_f64(x)[i]);
+            if (call->ansi && (w >= 9223372036854775808.0 || w < -9223372036854775808.0)) return overflow(call); /* NaN is 0 */
+            fm_vec_i64_out(out)[i] = whole_of_f64(w);
         } else if (x->type->id == FM_TYPE_DECIMAL) {
             fm_i128 unit = fm_pow10_i128(x->type->scale), d = fm_vec_decimal(x)[i], q = d / unit, r = d % unit;
             fm_vec_decimal_out(out)[i] = q + (up && r > 0) - (!up && r < 0);
@@ -285,14 +288,12 @@ static fm_status whole(const fm_vec *args, fm_vec *out, bool up)
 
 static fm_status ceil_of(fm_call *call, const fm_vec *args, fm_vec *out)
 {
-    (void)call;
-    return whole(args, out, true);
+    return whole(call, args, out, true);
 }
 
 static fm_status floor_of(fm_call *call, const fm_vec *args, fm_vec *out)
 {
-    (void)call;
-    return whole(args, out, false);
+    return whole(call, args, out, false);
 }
 
 static fm_status bind_whole(fm_bind *b, rounding_mode mode, fm_error *err)
