@@ -14,6 +14,7 @@
 #include <unicode/ustring.h>
 
 #include "expr/time_parts.h"
+#include "expr/zone_names.h"
 
 enum {
     SPAN_BITS = 23,          /* 2^23 s = 97 days a span */
@@ -361,6 +362,12 @@ void fm_zone_name(const fm_zone *zone, int64_t utc_us, bool full, fm_strbuf *out
     }
     ucal_setMillis(calendar, (double)fm_floor_div(utc_us, 1000), &code);
     bool summer = ucal_get(calendar, UCAL_DST_OFFSET, &code) != 0;
+    const char *known = full ? NULL : fm_zone_short_name(region, summer);
+    if (known) {
+        fm_strbuf_add_c(out, known);
+        ucal_close(calendar);
+        return;
+    }
     UCalendarDisplayNameType how = full ? (summer ? UCAL_DST : UCAL_STANDARD)
                                         : (summer ? UCAL_SHORT_DST : UCAL_SHORT_STANDARD);
     len = ucal_getTimeZoneDisplayName(calendar, how, "en_US", wide, 128, &code);
