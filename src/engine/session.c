@@ -34,8 +34,8 @@ fm_status fm_session_new(const fm_session_env *env, fm_session **out, fm_error *
     if (!s->env.print) s->env.print = print_stdout;
     fm_random_bytes(s->conf.entropy, sizeof s->conf.entropy);
     s->memory = fm_memory_tables_new();
-    fm_status st = s->memory ? fm_session_apply(s, err) : fm_no_memory(NULL, err);
-    if (st == FM_OK) st = fm_wake_new(&s->stop, err);
+    fm_status st = s->memory ? fm_wake_new(&s->stop, err) : fm_no_memory(NULL, err);
+    if (st == FM_OK) st = fm_session_apply(s, err);
     if (st != FM_OK) {
         fm_session_free(s);
         return st;
@@ -77,6 +77,8 @@ static fm_str system_zone(fm_session *s)
     }
     return FM_STR("UTC");
 }
+
+static bool is_stopped(void *ctx) { return fm_wake_is_raised(((fm_session *)ctx)->stop); }
 
 /* Memory tables are read through the session's own source; then what the host added. */
 static const fm_source_type *find_source(void *ctx, fm_str format)
@@ -126,6 +128,8 @@ fm_status fm_session_apply(fm_session *s, fm_error *err)
         .memory = s->memory,
         .warn = s->env.warn,
         .warn_ctx = s->env.warn_ctx,
+        .stopped = is_stopped,
+        .stopped_ctx = s,
         .find_more = find_source,
         .find_more_ctx = s,
     };

@@ -17,6 +17,7 @@ enum {
     ERROR_TEXT_SIZE = 512,
     ASK_AGAIN_US = 100000,        /* between two times of one question: Java's retry.backoff.ms */
     TELL_AFTER_MS = 3000,         /* so long nobody answers before people are told */
+    LOOK_UP_MS = 5000,            /* so long one answer is waited for before the client looks whether it should stop */
     STALL_MS = 2,                 /* a read that gets nothing for so long nudges librdkafka: see nudge() */
     AHEAD_MESSAGES = 100000,      /* how far a partition is read ahead: queued.min.messages, */
     AHEAD_KBYTES = 32768,         /* and queued.max.messages.kbytes */
@@ -41,6 +42,8 @@ struct fm_kafka_client {
     const char *servers;              /* bootstrap.servers, the settings' */
     void (*warn)(void *ctx, fm_str text);
     void *warn_ctx;
+    bool (*stopped)(void *ctx);
+    void *stopped_ctx;
     fm_mutex *mutex;                  /* guards last_error */
     char last_error[ERROR_TEXT_SIZE]; /* what librdkafka said last of the connection; "": nothing */
     bool is_told;                     /* people know that nobody answers; guarded, too */
@@ -103,10 +106,13 @@ static const char *scram_hint(const fm_kafka_client *client, const char *said)
 }
 
 /* What failed, what Kafka calls it, and what the connection said meanwhile. */
+static bool is_stopped(const fm_kafka_client *client) { return client->stopped && client->stopped(client->stopped_ctx); }
+
 static fm_status failed(fm_kafka_client *client, rd_kafka_resp_err_t code, const char *what, fm_error *err)
 {
     char last[ERROR_TEXT_SIZE];
 
+    if (is_stopped(client)) return fm_fail(err, FM_CANCELLED, "FLOODMARK_CANCELLED", "The query was stopped while it waited for Kafka.");
     rd_kafka_poll(client->rk, 0); /* lets on_error run */
     fm_mutex_lock(client->mutex);
     snprintf(last, sizeof last, "%s", client->last_error);
@@ -196,12 +202,13 @@ static int64_t patience_us(const fm_kafka_client *client)
     return fm_clock_monotonic_us(fm_clock_real()) + (int64_t)client->timeout_ms * 1000;
 }
 
-/* How long one answer is waited for: all the patience that is left, but until people were told only so long that they can be. */
+/* How long one answer is waited for: until people were told only so long that they can be, then until it is time to look up. */
 static int answer_ms(fm_kafka_client *client, int64_t until_us)
 {
     int64_t left_ms = (until_us - fm_clock_monotonic_us(fm_clock_real())) / 1000;
 
     if (left_ms < 1) left_ms = 1;
+    if (client->stopped && left_ms > LOOK_UP_MS) left_ms = LOOK_UP_MS;
     return (int)(left_ms > TELL_AFTER_MS && !is_told(client) ? TELL_AFTER_MS : left_ms);
 }
 
@@ -209,7 +216,7 @@ static int answer_ms(fm_kafka_client *client, int64_t until_us)
 static bool waits(fm_kafka_client *client, int64_t until_us, rd_kafka_resp_err_t code)
 {
     if (!code) note_answer(client);
-    if (!passes(code) || fm_clock_monotonic_us(fm_clock_real()) >= until_us) return false;
+    if (!passes(code) || fm_clock_monotonic_us(fm_clock_real()) >= until_us || is_stopped(client)) return false;
     if (code == RD_KAFKA_RESP_ERR__TRANSPORT || code == RD_KAFKA_RESP_ERR__TIMED_OUT) tell(client);
     fm_clock_sleep(fm_clock_real(), ASK_AGAIN_US, NULL);
     return true;
@@ -373,6 +380,8 @@ fm_status fm_kafka_client_new(const fm_kafka_settings *settings, fm_kafka_client
     client->servers = servers ? servers->value.ptr : "";
     client->warn = settings->warn;
     client->warn_ctx = settings->warn_ctx;
+    client->stopped = settings->stopped;
+    client->stopped_ctx = settings->stopped_ctx;
     client->timeout_ms = settings->timeout_ms > INT32_MAX ? INT32_MAX : (int)settings->timeout_ms;
     fm_status st = configure(settings, &conf, err);
     if (st == FM_OK) {

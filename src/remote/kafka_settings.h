@@ -27,6 +27,9 @@ typedef struct fm_kafka_settings {
      * nobody is told. Any thread may call it. */
     void (*warn)(void *ctx, fm_str text);
     void *warn_ctx;
+    /* Whether a client that waits should give up, with FM_CANCELLED. Set likewise; NULL: never. */
+    bool (*stopped)(void *ctx);
+    void *stopped_ctx;
 } fm_kafka_settings;
 
 /* Translates the options that begin with "kafka.".

@@ -62,6 +62,8 @@ static fm_status init(fm_kafka_source *s, const fm_source_spec *spec, fm_error *
     FM_TRY(fm_kafka_options_read(&spec->table->options, "source kafka", spec->metadata_dir != NULL, s->arena, &s->options, err));
     s->options.settings.warn = s->env.warn;
     s->options.settings.warn_ctx = s->env.warn_ctx;
+    s->options.settings.stopped = s->env.stopped;
+    s->options.settings.stopped_ctx = s->env.stopped_ctx;
     FM_TRY(plan_columns(s, spec, err));
     if (spec->metadata_dir) {
         s->metadata_dir = fm_arena_str(s->arena, fm_str_c(spec->metadata_dir)).ptr;

@@ -36,6 +36,10 @@ typedef struct fm_source_env {
     /* One line that people should see while the query goes on: what it waits for. Any thread may call it; NULL: nobody looks. */
     void (*warn)(void *ctx, fm_str text);
     void *warn_ctx;
+    /* Whether the query, or the statement, was asked to end: who waits for somebody else then gives up with FM_CANCELLED. Any thread
+     * may ask; NULL: it never is. */
+    bool (*stopped)(void *ctx);
+    void *stopped_ctx;
     /* Source types that the session adds to the table: memory tables, the host's. NULL: none. */
     const struct fm_source_type *(*find_more)(void *ctx, fm_str format);
     void *find_more_ctx;

@@ -21,6 +21,7 @@ struct fm_query {
     fm_arena *arena;            /* the query's */
     fm_arena *scratch;          /* one micro-batch's */
     fm_wake *stop;              /* raised: end after the batch in flight */
+    const fm_source_env *outer; /* as it was given */
     fm_wake *cancel;            /* raised: give up the batch in flight */
     fm_mutex *mutex;            /* guards last_progress */
     fm_progress_ref *last_progress;
@@ -116,6 +117,28 @@ static fm_status restore_sources(fm_query *q, fm_error *err)
     return FM_OK;
 }
 
+/* What sources that wait ask: this query, or who opens it. */
+static bool is_stopped(void *ctx)
+{
+    const fm_query *q = ctx;
+
+    return fm_wake_is_raised(q->stop) || (q->outer->stopped && q->outer->stopped(q->outer->stopped_ctx));
+}
+
+/* The query's sources stop waiting when it is stopped. */
+static fm_status own_sources(fm_query *q, fm_error *err)
+{
+    fm_source_env *own = fm_arena_one(q->arena, fm_source_env);
+
+    if (!own) return fm_no_memory(q->arena, err);
+    q->outer = q->spec.exec.sources;
+    *own = *q->outer;
+    own->stopped = is_stopped;
+    own->stopped_ctx = q;
+    q->spec.exec.sources = own;
+    return FM_OK;
+}
+
 static fm_status open_exec(fm_query *q, fm_error *err)
 {
     fm_stream *s = &q->stream;
@@ -204,6 +227,7 @@ fm_status fm_query_open(const fm_query_spec *spec, fm_query **out, fm_error *err
     fm_status st = q->scratch && q->mutex ? FM_OK : fm_no_memory(NULL, err);
     if (st == FM_OK) st = fm_wake_new(&q->stop, err);
     if (st == FM_OK) st = fm_wake_new(&q->cancel, err);
+    if (st == FM_OK) st = own_sources(q, err);
     if (st == FM_OK) st = open_parts(q, err);
     if (st != FM_OK) {
         q->spec.checkpoint_is_temporary = false;
@@ -329,10 +353,11 @@ fm_status fm_query_step(fm_query *q, fm_step *what, fm_error *err)
 
 static bool stopping(const fm_query *q) { return fm_wake_is_raised(q->stop) || fm_wake_is_raised(q->cancel); }
 
-/* A run that was cancelled in the middle of a batch ends well: the batch left no trace. */
+/* A run that was cancelled in the middle of a batch, or stopped while a source waited, ends well: the batch left no trace, or is run
+ * again. */
 static fm_status end_of_run(fm_query *q, fm_status st)
 {
-    if (st == FM_CANCELLED && fm_wake_is_raised(q->cancel)) return FM_OK;
+    if (st == FM_CANCELLED && stopping(q)) return FM_OK;
     if (st != FM_OK) q->spec.checkpoint_is_temporary = false;
     return st;
 }

@@ -120,6 +120,22 @@ kill -TERM $!
 wait $!
 if [ $? -eq 130 ] && grep -q 'FLOODMARK_CANCELLED' said; then passed=$((passed + 1)); else failed=$((failed + 1)) && echo "FAILED: a signal did not end a statement:" && tail -n 3 said; fi
 
+# So is a job that waits for a broker that is not there, and that is no failure.
+cat >away.sql <<'SQL'
+CREATE TABLE clicks USING kafka OPTIONS (`kafka.bootstrap.servers` '127.0.0.1:1', subscribe 'clicks');
+CREATE STREAMING TABLE copies USING noop OPTIONS (checkpointLocation 'away') AS SELECT value FROM STREAM clicks;
+SQL
+for trigger in "" --available-now; do
+    timeout 50 "$program" run away.sql $trigger >said 2>&1 &
+    until grep -q 'does not answer' said; do sleep 0.1; done
+    kill -TERM $!
+    wait $!
+    code=$?
+    if [ -z "$trigger" ] && [ $code -eq 0 ]; then passed=$((passed + 1))
+    elif [ -n "$trigger" ] && [ $code -eq 130 ]; then passed=$((passed + 1)) # before it began
+    else failed=$((failed + 1)) && echo "FAILED: a job that waits for Kafka, $trigger, ended with $code:" && tail -n 3 said; fi
+done
+
 # SET spells keys as Spark does, and as they were given.
 says 0 '\|spark.sql.session.timeZone +\|UTC ' "$program" sql "SET spark.sql.session.timezone = UTC; SET"
 says 0 'floodmark.pinThreads.*\|my.Own.Key +\|7 ' "$program" sql "SET my.Own.Key = 7; SET"
