@@ -8,8 +8,10 @@
 
 #include "base/str.h"
 
-#define FM_SEAL_NAME "\"floodmarkChecksum\":\""
-/* The field as it is put into a text before fm_seal. */
+#define FM_SEAL_KEY "floodmarkChecksum"
+/* With the comma before it, which within a string never stands before a quotation mark: so it is not mistaken for part of one. */
+#define FM_SEAL_NAME ",\"" FM_SEAL_KEY "\":\""
+/* The field as it is put behind the others of an object before fm_seal. */
 #define FM_SEAL_FIELD FM_SEAL_NAME "0000000000000000\""
 
 /* Fills in the field, of which the text has one. */

@@ -264,7 +264,7 @@ static void add_log_line(const fm_written_file *f, fm_strbuf *out)
     fm_strbuf_add_json(out, fm_strbuf_str(&uri));
     fm_strbuf_printf(out,
                      ",\"size\":%" PRId64 ",\"isDir\":false,\"modificationTime\":%" PRId64
-                     ",\"blockReplication\":1,\"blockSize\":33554432,\"action\":\"add\"," FM_SEAL_FIELD "}",
+                     ",\"blockReplication\":1,\"blockSize\":33554432,\"action\":\"add\"" FM_SEAL_FIELD "}",
                      f->stat.size, f->stat.modified_ms);
     if (fm_strbuf_ok(out)) fm_seal(out->ptr + line, out->len - line);
     out->failed |= uri.failed;

@@ -151,7 +151,7 @@ static void test_files_and_log(void **state)
         size_t line = wanted.len;
         fm_strbuf_printf(&wanted,
                          "{\"path\":\"file:///data/out%%201/%s\",\"size\":%" PRId64 ",\"isDir\":false,\"modificationTime\":%" PRId64
-                         ",\"blockReplication\":1,\"blockSize\":33554432,\"action\":\"add\"," FM_SEAL_FIELD "}",
+                         ",\"blockReplication\":1,\"blockSize\":33554432,\"action\":\"add\"" FM_SEAL_FIELD "}",
                          strrchr(l->paths[i].ptr, '/') + 1, stat.size, stat.modified_ms);
         fm_seal(wanted.ptr + line, wanted.len - line);
     }

@@ -305,7 +305,7 @@ static fm_status take_files(fm_file_source *s, const fm_listed_file *files, size
         line = lines.len;
         fm_strbuf_add_c(&lines, "{\"path\":");
         fm_strbuf_add_json(&lines, fm_strbuf_str(&uri));
-        fm_strbuf_printf(&lines, ",\"timestamp\":%" PRId64 ",\"batchId\":%" PRId64 "," FM_SEAL_FIELD "}",
+        fm_strbuf_printf(&lines, ",\"timestamp\":%" PRId64 ",\"batchId\":%" PRId64 FM_SEAL_FIELD "}",
                          files[i].modified_ms, id);
         if (fm_strbuf_ok(&lines)) fm_seal(lines.ptr + line, lines.len - line);
         ok = ok && fm_seen_add(&s->seen, seen_key(s, fm_strbuf_str(&uri)), files[i].modified_ms);

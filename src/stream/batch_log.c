@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/limits.h"
+#include "base/time_text.h"
 
 enum { PATH_SIZE = 4096 };
 
@@ -121,4 +122,9 @@ void fm_batch_log_purge(fm_batch_log *log, int64_t keep_from)
         fm_status st = fm_fs_remove(log->fs, path, &ignored);
         if (st != FM_OK && st != FM_NOT_FOUND) return;
     }
+}
+
+bool fm_log_ms(const fm_json *value, int64_t *out)
+{
+    return fm_json_i64(value, out) && *out >= INT64_MIN / FM_US_PER_MS && *out <= INT64_MAX / FM_US_PER_MS;
 }

@@ -7,6 +7,7 @@
 #ifndef FM_STREAM_BATCH_LOG_H
 #define FM_STREAM_BATCH_LOG_H
 
+#include "format/json.h"
 #include "os/fs.h"
 
 typedef struct fm_batch_log {
@@ -28,5 +29,7 @@ fm_status fm_batch_log_read(fm_batch_log *log, int64_t batch_id, fm_arena *arena
 fm_status fm_batch_log_add(fm_batch_log *log, int64_t batch_id, fm_str text, fm_error *err);
 /* Removes the entries below `keep_from`, oldest first. Best effort: what stays does no harm. */
 void fm_batch_log_purge(fm_batch_log *log, int64_t keep_from);
+/* A time of an entry; false: it is not a whole number of milliseconds that microseconds can say. */
+bool fm_log_ms(const fm_json *value, int64_t *out);
 
 #endif

@@ -60,7 +60,7 @@ static fm_status create_metadata(fm_checkpoint *ck, fm_str path, fm_arena *arena
     }
     fm_uuid(ck->query_id);
     char text[128];
-    int n = snprintf(text, sizeof text, "{\"id\":\"%s\"," FM_SEAL_FIELD "}", ck->query_id);
+    int n = snprintf(text, sizeof text, "{\"id\":\"%s\"" FM_SEAL_FIELD "}", ck->query_id);
     fm_seal(text, (size_t)n);
     return fm_fs_write_atomic(ck->fs, path.ptr, (fm_str){text, (size_t)n}, false, err);
 }

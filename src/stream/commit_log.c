@@ -23,7 +23,7 @@ fm_status fm_commit_parse(fm_str text, fm_arena *arena, fm_commit *out, fm_error
     fm_str line = fm_str_trim((fm_str){text.ptr + 3, text.len - 3});
     if (fm_json_read(arena, line, &root, NULL) != FM_OK || root->kind != FM_JSON_OBJECT || !fm_seal_holds(text)) return damaged(err);
     const fm_json *watermark = fm_json_get(root, "nextBatchWatermarkMs");
-    if (watermark && !fm_json_i64(watermark, &out->next_watermark_ms)) return damaged(err);
+    if (watermark && !fm_log_ms(watermark, &out->next_watermark_ms)) return damaged(err);
     const fm_json *no_data = fm_json_get(root, "floodmarkNoDataNext");
     if (no_data && no_data->kind != FM_JSON_BOOL) return damaged(err);
     out->no_data_next = no_data && no_data->boolean;
@@ -42,7 +42,7 @@ fm_status fm_commit_log_read(fm_batch_log *log, int64_t batch_id, fm_arena *aren
 fm_status fm_commit_log_add(fm_batch_log *log, int64_t batch_id, const fm_commit *commit, fm_error *err)
 {
     char text[160];
-    int n = snprintf(text, sizeof text, "v1\n{\"nextBatchWatermarkMs\":%" PRId64 "%s," FM_SEAL_FIELD "}", commit->next_watermark_ms,
+    int n = snprintf(text, sizeof text, "v1\n{\"nextBatchWatermarkMs\":%" PRId64 "%s" FM_SEAL_FIELD "}", commit->next_watermark_ms,
                      commit->no_data_next ? ",\"floodmarkNoDataNext\":true" : "");
 
     fm_seal(text, (size_t)n);

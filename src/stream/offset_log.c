@@ -42,14 +42,15 @@ static fm_status parse_metadata(fm_str line, fm_arena *arena, fm_offsets *out, f
     const fm_json *watermark = fm_json_get(root, "batchWatermarkMs");
     const fm_json *time = fm_json_get(root, "batchTimestampMs");
     const fm_json *conf = fm_json_get(root, "conf");
-    if (watermark && !fm_json_i64(watermark, &out->watermark_ms)) {
-        return damaged(err, "batchWatermarkMs is not a whole number");
+    if (watermark && !fm_log_ms(watermark, &out->watermark_ms)) {
+        return damaged(err, "batchWatermarkMs is not a time in milliseconds");
     }
-    if (time && !fm_json_i64(time, &out->batch_time_ms)) {
-        return damaged(err, "batchTimestampMs is not a whole number");
+    if (time && !fm_log_ms(time, &out->batch_time_ms)) {
+        return damaged(err, "batchTimestampMs is not a time in milliseconds");
     }
     if (conf && conf->kind != FM_JSON_OBJECT) return damaged(err, "conf is not a JSON object");
     for (int32_t i = 0; conf && i < conf->n; i++) {
+        if (fm_str_eq(conf->keys[i], FM_STR(FM_SEAL_KEY))) return damaged(err, "conf holds a checksum");
         if (conf->items[i].kind != FM_JSON_STRING) return damaged(err, "a value of conf is not text");
         if (!fm_options_set(arena, &out->conf, conf->keys[i], conf->items[i].text)) {
             return fm_no_memory(arena, err);
@@ -96,7 +97,7 @@ void fm_offsets_print(const fm_offsets *offsets, fm_strbuf *out)
         fm_strbuf_add_char(out, ':');
         fm_strbuf_add_json(out, offsets->conf.items[i].value);
     }
-    fm_strbuf_add_c(out, "}," FM_SEAL_FIELD "}");
+    fm_strbuf_add_c(out, "}" FM_SEAL_FIELD "}");
     for (int32_t i = 0; i < offsets->n_sources; i++) {
         fm_strbuf_add_char(out, '\n');
         fm_strbuf_add(out, offsets->ends[i].len ? offsets->ends[i] : FM_STR("-"));

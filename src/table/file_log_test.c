@@ -142,7 +142,7 @@ static void test_damage(void **state)
     assert_int_equal(fm_fs_write_atomic(fs, "/log/1", FM_STR("v9\nf1"), true, &err), FM_OK);
     assert_int_equal(fm_file_log_read_all(&log, count_line, &text, &err), FM_CORRUPT);
     for (int64_t id = 3; id < 9; id++) assert_int_equal(add(&log, id, &err), FM_OK);
-    static const char *const damaged[] = {"v1\n{f1", "v1\nf1}", "v1\n{f1}x", "v1\n{\"floodmarkChecksum\":\"0000000000000000\"}"};
+    static const char *const damaged[] = {"v1\n{f1", "v1\nf1}", "v1\n{f1}x", "v1\n{\"a\":1,\"floodmarkChecksum\":\"0000000000000000\"}"};
     for (size_t i = 0; i < sizeof damaged / sizeof damaged[0]; i++) { /* a compaction copies no damage */
         assert_int_equal(fm_fs_write_atomic(fs, "/log/1", fm_str_c(damaged[i]), true, &err), FM_OK);
         assert_int_equal(add(&log, 9, &err), FM_CORRUPT);
