@@ -110,8 +110,9 @@ void fm_story_tell(fm_story *story, const fm_progress *p, const fm_zone *zone, f
     if (p->rows) {
         fm_strbuf_printf(out, "  rows in         %" PRId64, p->rows);
         if (p->event_count) {
-            fm_strbuf_add_c(out, p->event_min_ms ? ", of " : ", up to "); /* 1970: a row without event time */
-            if (p->event_min_ms) {
+            bool is_one = p->event_min_ms == p->event_max_ms;
+            fm_strbuf_add_c(out, is_one || p->event_min_ms ? ", of " : ", up to "); /* 1970: a row without event time */
+            if (p->event_min_ms && !is_one) {
                 add_clock(p->event_min_ms * 1000, p->event_max_ms * 1000, zone, out);
                 fm_strbuf_add_c(out, " to ");
             }

@@ -66,6 +66,15 @@ says 1 'energy\.sql:[0-9]+:[0-9]+: \[FLOODMARK_UNKNOWN_VARIABLE\].*Give one with
 # A job, again, and its checkpoint.
 says 0 'micro-batch 6~.*LATE +\{boiler, 2026-03-01 10:12:11, 7\.5\} is 12 min 38 s behind' "$program" run energy.sql -c in=in -c out=out -c spark.sql.session.timeZone=UTC --available-now --story
 says 0 '^$' "$program" run energy.sql -c in=in -c out=out --available-now
+# Why a micro-batch without rows ran.
+mkdir told && echo '{"device":"a","at":"2026-03-01T10:00:00Z"}' >told/1.json && : >told/2.json && echo '{"device":"a","at":"2026-03-01T10:05:00Z"}' >told/3.json
+touch -d '2026-01-01 00:00:01' told/1.json && touch -d '2026-01-01 00:00:02' told/2.json && touch -d '2026-01-01 00:00:03' told/3.json
+cat >told.sql <<'SQL'
+CREATE TABLE r (device STRING, at TIMESTAMP) USING json OPTIONS (path 'told', maxFilesPerTrigger '1');
+SELECT window.start, count(*) FROM STREAM r WATERMARK at DELAY OF INTERVAL 1 MINUTE GROUP BY window(at, '1 minute');
+SQL
+says 0 'rows in +1, of 10:00:00~.*no rows +what came in is empty~.*rows in +1, of 10:05:00~.*no rows +nothing came in: the watermark had moved.*window closed +10:00:00' \
+    "$program" run told.sql -c spark.sql.session.timeZone=UTC --available-now --story
 says 0 'committed +micro-batch 8~.*watermark +2026-03-01T10:39:31\.000Z' "$program" checkpoint out/checkpoint
 
 says 0 "to_json.*~.*explode|explode.*to_json|explode" "$program" sql "SHOW FUNCTIONS LIKE 'explode|to_json'"
