@@ -156,6 +156,8 @@ half "the first byte of a changelog"; file=ck/state/0/$(last ck/state/0); flip "
 half "an empty changelog"; : >"$file"; fails "$file"; cp -p "half/$file" "$file"; goes_on
 half "a changelog cut short"; head -c 100 "half/$file" >"$file"; fails "$file"; cp -p "half/$file" "$file"; goes_on
 half "no changelog"; rm "$file"; fails "$(basename "$file")"; cp -p "half/$file" "$file"; goes_on
+half "the sink's log is gone"; rm -r out/_spark_metadata; fails FLOODMARK_LOG_HOLE _spark_metadata; rm -rf out/_spark_metadata; cp -rp half/out/_spark_metadata out/; goes_on
+half "the sink's log is empty"; rm -f out/_spark_metadata/*; fails FLOODMARK_LOG_HOLE _spark_metadata; cp -rp half/out/_spark_metadata/. out/_spark_metadata/; goes_on
 half "the log of the sink"; file=out/_spark_metadata/$(last out/_spark_metadata); flip "$file" 1; run
 check "it is not said" bash -c '! "$1" sql "SELECT * FROM read_files('"'out'"', format => '"'text'"')" >/dev/null 2>err && grep -q "$2" err' - "$program" "$file"
 cp -p "half/$file" "$file"; goes_on
