@@ -35,6 +35,8 @@ floodmark_session *cli_session(const cli_options *o)
     return session;
 }
 
+enum { TEXT_SIZE_MAX = 64 << 20 }; /* bytes read of a job: more than the engine takes, so that it says what it takes */
+
 char *cli_read_text(const char *path)
 {
     bool standard = strcmp(path, "-") == 0;
@@ -46,7 +48,7 @@ char *cli_read_text(const char *path)
         fprintf(stderr, "floodmark: cannot open '%s': %s\n", path, strerror(errno));
         return NULL;
     }
-    for (size_t n = 1; text && n > 0;) {
+    for (size_t n = 1; text && n > 0 && len <= TEXT_SIZE_MAX;) {
         n = fread(text + len, 1, cap - len - 1, in);
         len += n;
         if (len + 1 == cap) {
@@ -55,7 +57,13 @@ char *cli_read_text(const char *path)
             text = more;
         }
     }
-    if (ferror(in)) {
+    if (!text) {
+        fprintf(stderr, "floodmark: cannot read '%s': %s\n", path, strerror(ENOMEM));
+    } else if (len > TEXT_SIZE_MAX) { /* a device may never end */
+        fprintf(stderr, "floodmark: '%s' is longer than %d MiB: no job is. Name a file of SQL.\n", path, TEXT_SIZE_MAX >> 20);
+        free(text);
+        text = NULL;
+    } else if (ferror(in)) {
         fprintf(stderr, "floodmark: cannot read '%s': %s\n", path, strerror(errno));
         free(text);
         text = NULL;

@@ -45,6 +45,7 @@ says 2 '-c wants key=value, not zone' "$program" run a.sql -c zone
 says 1 "cannot open 'nofile\.sql': No such file" "$program" run nofile.sql
 says 1 "^floodmark: cannot open 'nofile\.sql': No such file or directory~\$" "$program" explain nofile.sql
 says 1 "cannot read '/tmp'|cannot open '/tmp'" "$program" run /tmp
+says 1 "'/dev/zero' is longer than 64 MiB: no job is" "$program" run /dev/zero
 says 2 'available-now and --once: choose one' "$program" run a.sql --available-now --once
 says 0 '^\{"a":1\}~' "$program" sql "-- one
 SELECT 1 AS a" --format json
