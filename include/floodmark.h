@@ -112,7 +112,7 @@ void floodmark_session_on_print(floodmark_session *session, void (*print)(void *
 void floodmark_session_on_warning(floodmark_session *session, void (*warn)(void *ctx, const char *line), void *ctx);
 
 /* Runs one statement that starts no stream and hands its rows out: batches of a record, in order. A statement without rows
- * gives a stream without columns. The caller releases *out. */
+ * gives a stream without columns. The caller releases *out; after a failure there is nothing to release, and out->release is NULL. */
 int floodmark_sql(floodmark_session *session, const char *sql, struct ArrowArrayStream *out, floodmark_error *err);
 /* The rows of all statements of a text, ${variables} replaced, one after the other, as text: format "table" (as the console sink, uncut;
  * plans of EXPLAIN as they stand), "csv" or "json" (lines). NULL on failure. */
@@ -127,7 +127,7 @@ char *floodmark_explain_text(floodmark_session *session, const char *text, flood
  * ranges, and may ask for one again after a restart: the same range must give the same rows. */
 typedef struct floodmark_source {
     void *ctx;
-    /* How many rows there are by now; never less than before. Non-zero: failed. */
+    /* How many rows there are by now; never less than before, over restarts too: a query that has taken more fails. Non-zero: failed. */
     int (*available)(void *ctx, int64_t *rows);
     /* Rows [from, to) as one record batch (struct array) of the table's columns. Non-zero: failed. */
     int (*read)(void *ctx, int64_t from, int64_t to, struct ArrowArray *out);
@@ -144,6 +144,7 @@ typedef struct floodmark_sink {
     int (*commit)(void *ctx, int64_t batch_id);
 } floodmark_sink;
 
+/* Names fold case and may be given once. A source needs both callbacks; a sink needs write, open and commit may be NULL. */
 int floodmark_register_source(floodmark_session *session, const char *name, const floodmark_source *source, floodmark_error *err);
 int floodmark_register_sink(floodmark_session *session, const char *name, const floodmark_sink *sink, floodmark_error *err);
 

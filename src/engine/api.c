@@ -212,6 +212,7 @@ int floodmark_sql(floodmark_session *s, const char *sql, struct ArrowArrayStream
 
     if (st != FM_OK) {
         free(r);
+        *out = (struct ArrowArrayStream){0};
         return give(&e, st, err);
     }
     r->result = result;

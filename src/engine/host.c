@@ -16,6 +16,13 @@ static fm_status check_name(const char *name, int n, fm_error *err)
     return fm_fail(err, FM_INVALID, "FLOODMARK_HOST_FORMAT", "A source or sink of the host needs a name of 1 to 63 bytes, and there can be %d.", FM_HOST_FORMATS_MAX);
 }
 
+static fm_status check_callbacks(const char *name, const char *what, bool taken, bool whole, const char *needed, fm_error *err)
+{
+    if (taken) return fm_fail(err, FM_INVALID, "FLOODMARK_HOST_FORMAT", "There is a %s of the host by the name '%s' already.", what, name);
+    if (whole) return FM_OK;
+    return fm_fail(err, FM_INVALID, "FLOODMARK_HOST_FORMAT", "The %s '%s' of the host lacks a callback: it needs %s.", what, name, needed);
+}
+
 const fm_source_type *fm_host_find_source(void *ctx, fm_str format)
 {
     const fm_host_formats *h = ctx;
@@ -98,9 +105,16 @@ static fm_status ask(const host_source *s, int64_t *rows, fm_error *err)
 static fm_status host_latest(fm_source *source, fm_str start, fm_read_limit limit, fm_arena *arena, fm_str *end, fm_str *latest, fm_error *err)
 {
     host_source *s = (host_source *)source;
-    int64_t rows;
+    int64_t rows, taken = 0;
 
     FM_TRY(ask(s, &rows, err));
+    if (start.len && !fm_str_to_i64(start, &taken)) return fm_fail(err, FM_CORRUPT, "FLOODMARK_CHECKPOINT_DAMAGED", "The offset '%.*s' is no number.", FM_STR_ARG(start));
+    if (rows < taken) { /* to go back would lose the rows up to there, and take those behind it twice */
+        return fm_fail(err, FM_INVALID, "FLOODMARK_HOST_SOURCE",
+                       "The host's source '%s' has %" PRId64 " rows, but %" PRId64 " were taken already, as the checkpoint says: rows keep their numbers for ever. "
+                       "Go on counting where the last run ended, or begin with a new checkpointLocation.",
+                       s->entry->name, rows, taken);
+    }
     if (s->target >= 0 && rows > s->target) rows = s->target;
     *end = rows == 0 && start.len == 0 ? FM_STR("") : fm_arena_printf(arena, "%" PRId64, rows);
     *latest = *end;
@@ -163,9 +177,12 @@ static fm_status host_read(fm_split_reader *reader, const fm_split *split, fm_st
     fm_arena *arena = fm_arena_new(0);
     fm_status st = arena ? FM_OK : fm_no_memory(NULL, err);
 
-    for (int64_t from = range->from; st == FM_OK && from < range->to; from += READ_ROWS) {
+    for (int64_t from = range->from; st == FM_OK && from < range->to;) {
+        int64_t to = range->to - from < READ_ROWS ? range->to : from + READ_ROWS;
         fm_arena_reset(arena);
-        st = read_range(s, from, range->to - from < READ_ROWS ? range->to : from + READ_ROWS, arena, push, ctx, err);
+        if (cancelled && fm_wake_is_raised(cancelled)) st = fm_fail(err, FM_CANCELLED, "FLOODMARK_CANCELLED", "The query was stopped.");
+        else st = read_range(s, from, to, arena, push, ctx, err);
+        from = to;
     }
     fm_arena_free(arena);
     return st;
@@ -187,6 +204,7 @@ static const char *const no_options[] = {NULL};
 fm_status fm_host_add_source(fm_host_formats *h, const char *name, const floodmark_source *source, fm_error *err)
 {
     FM_TRY(check_name(name, h->n_sources, err));
+    FM_TRY(check_callbacks(name, "source", fm_host_find_source(h, fm_str_c(name)) != NULL, source->available && source->read, "available and read", err));
     fm_host_source_entry *e = calloc(1, sizeof *e);
     if (!e) return fm_no_memory(NULL, err);
     snprintf(e->name, sizeof e->name, "%s", name);
@@ -285,6 +303,7 @@ static void host_sink_close(fm_sink *sink) { fm_mutex_free(((host_sink *)sink)->
 fm_status fm_host_add_sink(fm_host_formats *h, const char *name, const floodmark_sink *sink, fm_error *err)
 {
     FM_TRY(check_name(name, h->n_sinks, err));
+    FM_TRY(check_callbacks(name, "sink", fm_host_find_sink(h, fm_str_c(name)) != NULL, sink->write != NULL, "write", err));
     fm_host_sink_entry *e = calloc(1, sizeof *e);
     if (!e) return fm_no_memory(NULL, err);
     snprintf(e->name, sizeof e->name, "%s", name);
