@@ -199,7 +199,10 @@ says 0 '^\{"a":1\}~$' "$program" sql "CREATE TABLE here (a INT) USING json; INSE
 says 1 'cannot write to standard output: No space left' bash -c '"$FLOODMARK" run energy.sql -c in=in -c out=full --available-now >/dev/full'
 # The micro-batch that was not seen is printed by the next run: it is not committed.
 says 0 'Batch: 0~' "$program" run energy.sql -c in=in -c out=full --available-now
-says 0 'Cannot write .*: File too large.*1~$' bash -c '(ulimit -f 0; exec "$FLOODMARK" run energy.sql -c in=in -c out=large --available-now) 2>&1 | cat; echo "${PIPESTATUS[0]}"'
+# ThreadSanitizer's own start writes a file: with it no program starts like this.
+if [[ $program != */build-thread/* ]]; then
+    says 0 'Cannot write .*: File too large.*1~$' bash -c '(ulimit -f 0; exec "$FLOODMARK" run energy.sql -c in=in -c out=large --available-now) 2>&1 | cat; echo "${PIPESTATUS[0]}"'
+fi
 says 0 '^141~$' bash -c '"$FLOODMARK" run energy.sql -c in=in -c out=gone | :; echo "${PIPESTATUS[0]}"'
 
 echo "$passed passed, $failed failed, 0 skipped"
