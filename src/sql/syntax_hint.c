@@ -216,6 +216,12 @@ fm_status fm_syntax_error(const fm_misread *m, int32_t at, fm_error *err)
         return fm_sql_fail(m->text, word->pos, err, FM_UNSUPPORTED, "FLOODMARK_COLLATION",
                            "COLLATE is not available: texts are compared byte by byte (UTF8_BINARY). To fold case, compare lower(x).");
     }
+    const fm_token *word = &m->tokens->items[at];
+    bool after_name = at > 1 && (fm_str_eq_ci(word[-2].text, FM_STR("TABLE")) || fm_str_eq_ci(word[-2].text, FM_STR("EXISTS")));
+    if (after_name && !word->quoted && fm_str_eq_ci(word->text, FM_STR("LIKE"))) {
+        return fm_sql_fail(m->text, pos, err, FM_UNSUPPORTED, "FLOODMARK_STATEMENT",
+                           "CREATE TABLE ... LIKE is not available. CREATE TABLE ... USING delta AS SELECT * FROM t LIMIT 0 makes an empty table with the columns of t.");
+    }
     add_hint(m, at, &hint);
     if (shown.len > SHOWN_SIZE_MAX) {
         shown.len = SHOWN_SIZE_MAX;
