@@ -67,6 +67,26 @@ static void tell_state(fm_fs *fs, const char *dir, fm_arena *arena, fm_strbuf *o
     }
 }
 
+/* " There are checkpoints in it: a, b.", when the folder is the parent of some. */
+static void name_those_within(fm_fs *fs, const char *dir, fm_arena *arena, fm_strbuf *out)
+{
+    enum { NAMED_MAX = 10 };
+    fm_dir_entry *entries;
+    fm_file_stat stat;
+    size_t n;
+    int named = 0;
+
+    if (fm_fs_list(fs, dir, arena, &entries, &n, NULL) != FM_OK) return;
+    for (size_t i = 0; i < n && named <= NAMED_MAX; i++) {
+        fm_str path = fm_arena_printf(arena, "%s/%s/metadata", dir, entries[i].name.ptr);
+        if (!entries[i].stat.is_dir || !path.ptr || fm_fs_stat(fs, path.ptr, &stat, NULL) != FM_OK || stat.is_dir) continue;
+        if (named == NAMED_MAX) fm_strbuf_add_c(out, ", ...");
+        else fm_strbuf_printf(out, "%s%s", named ? ", " : " There are checkpoints in it: ", entries[i].name.ptr);
+        named++;
+    }
+    if (named && named <= NAMED_MAX) fm_strbuf_add_char(out, '.');
+}
+
 static fm_status read_query_id(fm_fs *fs, const char *dir, fm_arena *arena, fm_str *out, fm_error *err)
 {
     fm_str path = fm_arena_printf(arena, "%s/metadata", dir), text;
@@ -74,7 +94,11 @@ static fm_status read_query_id(fm_fs *fs, const char *dir, fm_arena *arena, fm_s
 
     if (!path.ptr) return fm_no_memory(arena, err);
     if (fm_fs_read_all(fs, path.ptr, FM_LOG_ENTRY_SIZE_MAX, arena, &text, err) != FM_OK) {
-        return fm_fail(err, FM_NOT_FOUND, "FLOODMARK_NO_CHECKPOINT", "'%s' is no checkpoint folder: it has no file 'metadata'.", dir);
+        fm_strbuf within = {0};
+        name_those_within(fs, dir, arena, &within);
+        fm_status st = fm_fail(err, FM_NOT_FOUND, "FLOODMARK_NO_CHECKPOINT", "'%s' is no checkpoint folder: it has no file 'metadata'.%s", dir, within.ptr ? within.ptr : "");
+        fm_strbuf_fini(&within);
+        return st;
     }
     if (fm_json_read(arena, text, &root, NULL) != FM_OK || !(id = fm_json_get(root, "id")) || id->kind != FM_JSON_STRING) {
         return fm_fail(err, FM_CORRUPT, "FLOODMARK_CHECKPOINT_DAMAGED", "'%s' should be {\"id\":\"<uuid>\"}.", path.ptr);

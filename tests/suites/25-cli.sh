@@ -107,6 +107,8 @@ says 0 'BAD +1 record.*LATE +\{2026-03-01 10:01:00, Apple, 1\.0\} is 54 min 0 s 
 says 0 '^\{"day":"2026-03-01","paid":3\.0\}~$' "$program" sql 'SELECT day, sum(paid) AS paid FROM parquet.`out/revenue` GROUP BY day' --format json
 says 0 '^\{"bad":1,"late":1\}~$' "$program" sql 'SELECT (SELECT count(*) FROM json.`out/bad`) AS bad, (SELECT count(*) FROM json.`out/late`) AS late' --format json
 
+says 1 "'ck' is no checkpoint folder: it has no file 'metadata'\. There are checkpoints in it: revenue\." "$program" checkpoint ck
+
 # Late rows in a Delta table, which has no intervals.
 sed "s/LATE_ROWS('json', 'out\/late'), BAD_ROWS('json', 'out\/bad')/LATE_ROWS('delta', 'lake\/late')/; s/out\//again\//; s/ck\//ck\/again/" revenue.sql >late.sql
 says 0 'LATE +\{2026-03-01 10:01:00, Apple, 1\.0\} is 54 min 0 s behind' "$program" run late.sql -c spark.sql.session.timeZone=UTC --available-now --story
