@@ -305,7 +305,7 @@ def case_describe(world):
     assert detail["partitionColumns"] == ["p"] and detail["numFiles"] == 1 and detail["properties"] == {"k": "v"} and detail["description"] == "c", detail
     assert detail["minWriterVersion"] == 2 and detail["tableFeatures"] == ["appendOnly", "invariants"], detail
     assert {"key": "k", "value": "v"} in world.sql("SHOW TBLPROPERTIES t", **wh)
-    assert [t["name"] for t in world.sql("SHOW TABLES", **wh)] == ["t"]
+    assert [t["tableName"] for t in world.sql("SHOW TABLES", **wh)] == ["t"]
     by_time = history[1]["timestamp"]
     assert world.sql(f"SELECT count(*) AS n FROM t TIMESTAMP AS OF '{by_time}'", **wh) == [{"n": 0}]
     assert f"[DELTA_TIMESTAMP_GREATER_THAN_COMMIT]" in world.run("sql", "SELECT * FROM t TIMESTAMP AS OF '2999-01-01'", ok=False, **wh).stderr
