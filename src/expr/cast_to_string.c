@@ -38,7 +38,7 @@ fm_status fm_cast_to_string(fm_casting *c)
     char text[FM_DECIMAL_TEXT_SIZE + FM_TIME_TEXT_SIZE];
     fm_strbuf long_text = {0};
     fm_status st = FM_OK;
-    bool java = c->mode != FM_CAST_ANSI; /* how decimals are written */
+    bool java = c->mode == FM_CAST_LEGACY; /* how decimals are written */
     bool is_short = has_short_text(c->in->type);
     for (int64_t i = 0; st == FM_OK && i < c->in->len; i++) {
         if (!fm_cast_lane(c, i)) continue;

@@ -19,6 +19,10 @@ static fm_status fail_letter(fm_str pattern, char c, fm_error *err)
                        "patterns are unsupported since Spark 3.0, detected week-based character: %c. Please "
                        "use the SQL function EXTRACT instead.",
                        c);
+    if (!strchr("ABnNpEFQq", c)) /* letters and signs that java.time does not know; the others it does, but Spark has taken away */
+        return fm_fail(err, FM_INVALID, "INVALID_DATETIME_PATTERN.WITH_SUGGESTION",
+                       "Unrecognized datetime pattern: '%.*s': %c means nothing there. The letters are y M d H h m s S E a z X.",
+                       FM_STR_ARG(pattern), c);
     return fm_fail(err, FM_INVALID, "INVALID_DATETIME_PATTERN.ILLEGAL_CHARACTER",
                    "Unrecognized datetime pattern: %.*s. Illegal character %c found in datetime pattern. Please "
                    "provide legal character.",
@@ -89,7 +93,7 @@ static size_t take_quoted(compiler *c, size_t i, fm_status *st)
         }
         copy[n++] = p.ptr[i];
     }
-    *st = fm_fail(c->err, FM_INVALID, "INVALID_DATETIME_PATTERN",
+    *st = fm_fail(c->err, FM_INVALID, "INVALID_DATETIME_PATTERN.WITH_SUGGESTION",
                   "Unrecognized datetime pattern: %.*s. The quote is not closed; write '' for a quote.",
                   FM_STR_ARG(p));
     return 0;

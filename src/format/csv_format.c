@@ -309,7 +309,7 @@ static void write_value(csv_writer *w, int32_t column, const fm_vec *v, int32_t 
     if (w->times[column])
         fm_json_print(w->times[column], v, row, text);
     else
-        fm_value_text(v, row, w->zone, text);
+        fm_value_java_text(v, row, w->zone, text);
     fm_str value = fm_strbuf_str(text);
     if (w->times[column] && value.len >= 2)
         value = (fm_str){value.ptr + 1, value.len - 2}; /* JSON's quotes */

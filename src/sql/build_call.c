@@ -25,6 +25,15 @@ static void check_arguments(fm_parse *p, fm_str name, fm_exprs args)
     }
 }
 
+static bool is_unit(fm_str word)
+{
+    static const char *const units[] = {"YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "DAYOFYEAR", "HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND"};
+
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+        if (fm_str_eq_ci(word, fm_str_c(units[i]))) return true;
+    return false;
+}
+
 /* The unit in front of timestampadd(HOUR, 1, ts) is a word of the syntax, not a column: it becomes a text. */
 static void take_unit(fm_parse *p, fm_str name, fm_exprs args)
 {
@@ -33,6 +42,12 @@ static void take_unit(fm_parse *p, fm_str name, fm_exprs args)
 
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) has_unit |= fm_str_eq_ci(name, fm_str_c(functions[i]));
     if (!has_unit || args.n != 3 || args.items[0]->kind != FM_EXPR_NAME || args.items[0]->n_parts != 1) return;
+    if (!is_unit(args.items[0]->parts[0]) && (fm_str_eq_ci(name, FM_STR("timestampadd")) || fm_str_eq_ci(name, FM_STR("timestampdiff")))) {
+        fm_parse_fail(p, args.items[0]->pos, FM_INVALID, "UNRESOLVED_ROUTINE",
+                      "Cannot resolve routine `%.*s` with the unit %.*s. Units are YEAR, QUARTER, MONTH, WEEK, DAY, DAYOFYEAR, HOUR, MINUTE, "
+                      "SECOND, MILLISECOND and MICROSECOND.", FM_STR_ARG(name), FM_STR_ARG(args.items[0]->parts[0]));
+        return;
+    }
     fm_expr *unit = fm_build_word(p, &(fm_token){.text = args.items[0]->parts[0], .pos = args.items[0]->pos});
     if (unit) args.items[0] = unit;
 }
