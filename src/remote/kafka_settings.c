@@ -350,6 +350,24 @@ static fm_status read_one(fm_kafka_settings *s, const fm_option *o, fm_error *er
     return put(s, (fm_str){lower, name.len}, o->value, o->key, err);
 }
 
+/* Rule: Java's client: each address has a port. One that cannot be an address would be tried for ever. */
+static fm_status check_servers(fm_str servers, fm_error *err)
+{
+    for (size_t from = 0, i = 0; i <= servers.len; i++) {
+        if (i < servers.len && servers.ptr[i] != ',') continue;
+        fm_str one = fm_str_trim((fm_str){servers.ptr + from, i - from});
+        const char *colon = one.len ? memrchr(one.ptr, ':', one.len) : NULL;
+        fm_str port = colon ? (fm_str){colon + 1, (size_t)(one.ptr + one.len - colon - 1)} : (fm_str){"", 0};
+        int64_t number;
+        from = i + 1;
+        if (one.len == 0 && servers.len) continue;
+        if (colon && colon > one.ptr && fm_str_to_i64(port, &number) && number > 0 && number < 65536) continue;
+        return fm_fail(err, FM_INVALID, "FLOODMARK_INVALID_OPTION",
+                       "Option kafka.bootstrap.servers: '%.*s' is no address of a broker: write host:port, and commas between several.", FM_STR_ARG(one));
+    }
+    return FM_OK;
+}
+
 fm_status fm_kafka_settings_read(const fm_options *options, fm_kafka_role role, fm_arena *arena, fm_kafka_settings *out,
                                  fm_error *err)
 {
@@ -361,7 +379,8 @@ fm_status fm_kafka_settings_read(const fm_options *options, fm_kafka_role role, 
     fm_str jaas_text = option(options, "kafka.sasl.jaas.config");
     if (jaas_text.len) FM_TRY(read_jaas(out, jaas_text, err));
     FM_TRY(read_stores(out, options, err));
-    if (fm_kafka_settings_find(out, "bootstrap.servers")) return FM_OK;
+    const fm_kafka_setting *servers = fm_kafka_settings_find(out, "bootstrap.servers");
+    if (servers) return check_servers(servers->value, err);
     return fm_fail(err, FM_INVALID, "FLOODMARK_MISSING_OPTION",
                    "Option 'kafka.bootstrap.servers' must be specified for configuring Kafka %s: the addresses of some "
                    "brokers, host:port,host:port.",

@@ -89,6 +89,17 @@ static void the_brokers_are_needed(void **state)
     (void)state;
     assert_int_equal(fm_kafka_settings_read(&none, FM_KAFKA_CONSUMER, arena, &s, &err), FM_INVALID);
     assert_string_equal(err.condition, "FLOODMARK_MISSING_OPTION");
+    static const struct {
+        const char *servers;
+        bool good;
+    } addresses[] = {{"a:1", true}, {"a:9092, b:9093", true}, {"[::1]:9092", true}, {"PLAINTEXT://a:9092,", true}, {"", false}, {"a", false}, {"a:", false}, {":9092", false},
+                     {"http://x", false}, {"a:1,b", false}, {"a:99999", false}, {"a:x", false}};
+    for (size_t i = 0; i < sizeof addresses / sizeof addresses[0]; i++) {
+        fm_options options = {0};
+        fm_options_set(arena, &options, FM_STR("kafka.bootstrap.servers"), fm_str_c(addresses[i].servers));
+        fm_status st = fm_kafka_settings_read(&options, FM_KAFKA_CONSUMER, arena, &s, &err);
+        if ((st == FM_OK) != addresses[i].good) fail_msg("'%s': %s", addresses[i].servers, fm_status_name(st));
+    }
     fm_arena_free(arena);
 }
 

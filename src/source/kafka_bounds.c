@@ -162,12 +162,26 @@ static fm_status at_times(fm_kafka_source *s, fm_kafka_offsets *all, bool starti
     return make_definite(s, arena, all, err);
 }
 
+/* A partition that is assigned and not there is a slip of the pen, when the query begins: it would be waited for in silence. */
+static fm_status check_assigned(const fm_kafka_source *s, const fm_kafka_offsets *there, fm_error *err)
+{
+    const fm_kafka_offsets *want = &s->options.assigned;
+
+    for (int32_t i = 0; s->options.choice == FM_KAFKA_ASSIGN && i < want->n; i++) {
+        if (fm_kafka_offsets_find(there, want->items[i].topic, want->items[i].partition)) continue;
+        return fm_fail(err, FM_INVALID, "UNKNOWN_TOPIC_OR_PARTITION", "Option assign names partition %s-%" PRId32 ", which there is not.",
+                       want->items[i].topic.ptr, want->items[i].partition);
+    }
+    return FM_OK;
+}
+
 fm_status fm_kafka_resolve(fm_kafka_source *s, const fm_kafka_bound *bound, bool starting, fm_arena *arena,
                            fm_kafka_offsets *out, fm_error *err)
 {
     fm_kafka_offsets there;
 
     FM_TRY(fm_kafka_assigned(s, arena, &there, err));
+    FM_TRY(check_assigned(s, &there, err));
     switch (bound->kind) {
     case FM_KAFKA_AT_EARLIEST:
     case FM_KAFKA_AT_LATEST:

@@ -101,7 +101,8 @@ static fm_status read_choice(const fm_options *o, fm_arena *arena, fm_kafka_opti
     if (assign) {
         if (value.len == 0 || value.ptr[0] != '{')
             return invalid(err, "assign", value, "there are no partitions to assign; write {\"topic\":[0,1]}");
-        return fm_kafka_assignment_parse(value, arena, &out->assigned, err);
+        FM_TRY(fm_kafka_assignment_parse(value, arena, &out->assigned, err));
+        return out->assigned.n ? FM_OK : invalid(err, "assign", value, "there are no partitions to assign; write {\"topic\":[0,1]}");
     }
     if (topics) return read_topics(value, arena, out, err);
     out->pattern = out->written;
@@ -113,10 +114,24 @@ static fm_status read_choice(const fm_options *o, fm_arena *arena, fm_kafka_opti
 static fm_status read_time(const fm_option *o, fm_kafka_bound *out, fm_error *err)
 {
     out->kind = FM_KAFKA_AT_TIME;
-    if (fm_str_to_i64(fm_str_trim(o->value), &out->time_ms)) return FM_OK;
+    if (fm_str_to_i64(fm_str_trim(o->value), &out->time_ms) && out->time_ms >= 0) return FM_OK;
     return fm_fail(err, FM_INVALID, "FLOODMARK_INVALID_OPTION",
                    "Option %.*s: expected a single long value (milliseconds since 1970), got %.*s.", FM_STR_ARG(o->key),
                    FM_STR_ARG(o->value));
+}
+
+/* Offsets from -2 (earliest) and -1 (latest) on; times from 1970 on. */
+static fm_status read_offsets(const fm_option *o, int64_t least, fm_arena *arena, fm_kafka_offsets *out, fm_error *err)
+{
+    char what[64];
+
+    snprintf(what, sizeof what, "Option %.*s", FM_STR_ARG(o->key));
+    FM_TRY(fm_kafka_offsets_parse(fm_str_trim(o->value), what, arena, out, err));
+    for (int32_t i = 0; i < out->n; i++)
+        if (out->items[i].offset < least)
+            return fm_fail(err, FM_INVALID, "FLOODMARK_INVALID_OPTION", "%s: %" PRId64 " for %s-%" PRId32 " is %s.", what, out->items[i].offset,
+                           out->items[i].topic.ptr, out->items[i].partition, least ? "no offset: write one from 0 on, -1 for latest or -2 for earliest" : "no time since 1970");
+    return FM_OK;
 }
 
 /* The most special one counts: one time, times by partition, offsets. */
@@ -125,14 +140,12 @@ static fm_status read_bound(const fm_options *o, const char *const names[3], fm_
 {
     const fm_option *time = fm_options_find(o, names[0]), *times = fm_options_find(o, names[1]),
                     *offsets = fm_options_find(o, names[2]);
-    char what[64];
 
     *out = (fm_kafka_bound){.kind = absent};
     if (time) return read_time(time, out, err);
-    snprintf(what, sizeof what, "Option %s", times ? names[1] : names[2]);
     if (times) {
         out->kind = FM_KAFKA_AT_TIMES;
-        return fm_kafka_offsets_parse(fm_str_trim(times->value), what, arena, &out->offsets, err);
+        return read_offsets(times, 0, arena, &out->offsets, err);
     }
     if (!offsets) return FM_OK;
     fm_str value = fm_str_trim(offsets->value);
@@ -140,7 +153,7 @@ static fm_status read_bound(const fm_options *o, const char *const names[3], fm_
     else if (fm_str_eq_ci(value, FM_STR("latest"))) out->kind = FM_KAFKA_AT_LATEST;
     else {
         out->kind = FM_KAFKA_AT_OFFSETS;
-        return fm_kafka_offsets_parse(value, what, arena, &out->offsets, err);
+        return read_offsets(offsets, FM_KAFKA_EARLIEST, arena, &out->offsets, err);
     }
     return FM_OK;
 }

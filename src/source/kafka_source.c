@@ -261,49 +261,7 @@ static bool is_quiet(fm_kafka_source *s)
     return fm_kafka_feeds_quiet(s, &s->latest);
 }
 
-static fm_status kafka_latest(fm_source *source, fm_str start_text, fm_read_limit limit, fm_arena *arena, fm_str *end_text,
-                              fm_str *latest_text, fm_error *err)
-{
-    fm_kafka_source *s = (fm_kafka_source *)source;
-    fm_kafka_offsets start, latest, end;
-
-    fm_kafka_group_tick(s);
-    if (is_quiet(s)) { /* s->latest is where the last batch ended */
-        *end_text = start_text;
-        return print(&s->latest, arena, latest_text, err);
-    }
-    FM_TRY(start_of(s, start_text, arena, &start, err));
-    if (s->has_target) latest = s->target;
-    else FM_TRY(fm_kafka_latest(s, &start, arena, &latest, err));
-    FM_TRY(fm_kafka_offsets_copy(&latest, arena, &end, err));
-    if (limit == FM_READ_LIMITED) FM_TRY(limit_batch(s, &start, arena, &end, err));
-    FM_TRY(keep_latest(s, &latest, &end, err));
-    s->is_idle = start_text.len && !s->has_target && fm_kafka_offsets_eq(&start, &latest);
-    s->asked_us = fm_clock_monotonic_us(s->env.clock);
-    if (s->is_idle) fm_kafka_feeds_wait(s, &s->latest);
-    *end_text = *latest_text = (fm_str){"", 0};
-    if (latest.n) FM_TRY(print(&latest, arena, latest_text, err));
-    if (end.n == 0) return FM_OK;
-    /* The same offsets in other words (Spark's order of topics is another) are nothing new. */
-    if (start_text.len && fm_kafka_offsets_eq(&start, &end)) *end_text = start_text;
-    else FM_TRY(print(&end, arena, end_text, err));
-    return FM_OK;
-}
-
-static fm_status kafka_fix_target(fm_source *source, fm_error *err)
-{
-    fm_kafka_source *s = (fm_kafka_source *)source;
-    static const fm_kafka_offsets none = {0};
-
-    fm_arena_reset(s->target_arena);
-    s->has_target = false;
-    if (s->metadata_dir) FM_TRY(initial_offsets(s, err)); /* "latest" means now, not when the first batch runs */
-    FM_TRY(fm_kafka_latest(s, &none, s->target_arena, &s->target, err));
-    s->has_target = true;
-    return FM_OK;
-}
-
-/* ---- splits ---- */
+/* ---- what is gone ---- */
 
 static fm_status report_missing(fm_kafka_source *s, const fm_kafka_offsets *start, const fm_kafka_offsets *end,
                                 fm_arena *arena, fm_error *err)
@@ -348,6 +306,71 @@ static fm_status range_of(fm_kafka_source *s, const fm_kafka_offsets *start, con
     return fm_kafka_data_loss(s, "KAFKA_DATA_LOSS.PARTITION_OFFSET_CHANGED", end->topic, end->partition, out->to, out->from,
                               fm_str_c(what), err);
 }
+
+/* What would fail a batch for ever once it stands in the offset log is said before it does: when the cause is gone (another topic in the options, an
+ * offset too high) the query goes on. A query that has not begun may begin elsewhere. */
+static fm_status check_lost(fm_kafka_source *s, const fm_kafka_offsets *start, bool begun, const fm_kafka_offsets *latest, fm_arena *arena,
+                            fm_error *err)
+{
+    fm_kafka_range range;
+
+    if (!s->options.fail_on_data_loss) return FM_OK; /* counted when the batch is planned */
+    fm_status st = report_missing(s, start, latest, arena, err);
+    for (int32_t i = 0; i < latest->n && st == FM_OK; i++)
+        if (fm_kafka_offsets_find(start, latest->items[i].topic, latest->items[i].partition)) st = range_of(s, start, NULL, &latest->items[i], &range, err);
+    if (st == FM_OK || begun) return st;
+    fm_str path = fm_arena_printf(arena, "%s/0", s->metadata_dir);
+    if (path.ptr) fm_fs_remove(s->env.fs, path.ptr, NULL);
+    s->has_initial = false;
+    return st;
+}
+
+/* ---- how far, then ---- */
+
+static fm_status kafka_latest(fm_source *source, fm_str start_text, fm_read_limit limit, fm_arena *arena, fm_str *end_text,
+                              fm_str *latest_text, fm_error *err)
+{
+    fm_kafka_source *s = (fm_kafka_source *)source;
+    fm_kafka_offsets start, latest, end;
+
+    fm_kafka_group_tick(s);
+    if (is_quiet(s)) { /* s->latest is where the last batch ended */
+        *end_text = start_text;
+        return print(&s->latest, arena, latest_text, err);
+    }
+    FM_TRY(start_of(s, start_text, arena, &start, err));
+    if (s->has_target) latest = s->target;
+    else FM_TRY(fm_kafka_latest(s, &start, arena, &latest, err));
+    FM_TRY(check_lost(s, &start, start_text.len > 0, &latest, arena, err));
+    FM_TRY(fm_kafka_offsets_copy(&latest, arena, &end, err));
+    if (limit == FM_READ_LIMITED) FM_TRY(limit_batch(s, &start, arena, &end, err));
+    FM_TRY(keep_latest(s, &latest, &end, err));
+    s->is_idle = start_text.len && !s->has_target && fm_kafka_offsets_eq(&start, &latest);
+    s->asked_us = fm_clock_monotonic_us(s->env.clock);
+    if (s->is_idle) fm_kafka_feeds_wait(s, &s->latest);
+    *end_text = *latest_text = (fm_str){"", 0};
+    if (latest.n) FM_TRY(print(&latest, arena, latest_text, err));
+    if (end.n == 0) return FM_OK;
+    /* The same offsets in other words (Spark's order of topics is another) are nothing new. */
+    if (start_text.len && fm_kafka_offsets_eq(&start, &end)) *end_text = start_text;
+    else FM_TRY(print(&end, arena, end_text, err));
+    return FM_OK;
+}
+
+static fm_status kafka_fix_target(fm_source *source, fm_error *err)
+{
+    fm_kafka_source *s = (fm_kafka_source *)source;
+    static const fm_kafka_offsets none = {0};
+
+    fm_arena_reset(s->target_arena);
+    s->has_target = false;
+    if (s->metadata_dir) FM_TRY(initial_offsets(s, err)); /* "latest" means now, not when the first batch runs */
+    FM_TRY(fm_kafka_latest(s, &none, s->target_arena, &s->target, err));
+    s->has_target = true;
+    return FM_OK;
+}
+
+/* ---- splits ---- */
 
 static fm_status batch_bounds(fm_kafka_source *s, fm_arena *arena, fm_kafka_offsets *start, fm_kafka_offsets *end, fm_error *err)
 {

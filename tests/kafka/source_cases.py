@@ -94,6 +94,13 @@ def options_refused(kafka):
         expect_in("not valid in streaming", job.stream(SELECT, ok=False, subscribe=topic, endingOffsets="latest"))
         expect_in("minOffsetsPerTrigger", error(minOffsetsPerTrigger=5, maxOffsetsPerTrigger=4))
         expect_in("startingOffsets", error(startingoffset="earliest"))
+        expect_in("no offset", error(startingOffsets=json.dumps({topic: {"0": -3}})))
+        expect_in("no time", error(startingOffsetsByTimestamp=json.dumps({topic: {"0": -1}})))
+        expect_in("milliseconds", error(startingTimestamp="-1"))
+        expect_in("no partitions to assign", error(subscribe=None, assign="{}"))
+        expect_in("-7, which there is not", error(subscribe=None, assign=json.dumps({topic: [0, 7]})))
+        expect_in("-7, which there is not", job.stream(SELECT, ok=False, assign=json.dumps({topic: [0, 7]})))
+        expect_in("is no address", error(**{"kafka.bootstrap.servers": "http://nowhere"}))
         expect_in("KAFKA_START_OFFSET_DOES_NOT_MATCH_ASSIGNED", error(startingOffsets=json.dumps({topic: {"0": 0, "1": 0}})))
         expect_in("UNRESOLVED_START_OFFSET_GREATER_THAN_END_OFFSET", error(startingOffsets=json.dumps({topic: {"0": 2}}),
                                                                           endingOffsets=json.dumps({topic: {"0": 1}})))
@@ -206,6 +213,21 @@ def deleted_topic(kafka):
         kafka.tool("create", topic, 1)
         options = {"subscribe": topic, "startingOffsets": "earliest", "fetchOffset.retryIntervalMs": 10}
         expect_in("KAFKA_DATA_LOSS.PARTITION_OFFSET_CHANGED", job.stream(SELECT, ok=False, **options))
+
+
+def goes_on_when_options_are_right_again(kafka):
+    """Another topic, or an offset that there is not, ends the query before the checkpoint takes it in."""
+    topic, other = kafka.topic("right"), kafka.topic("wrong")
+    kafka.send(topic, ["a", "b"])
+    kafka.send(other, ["x"])
+    with Job(kafka) as job:
+        retry = {"fetchOffset.retryIntervalMs": 10}
+        expect_in("offset was changed from 99 to 2", job.stream(SELECT, ok=False, subscribe=topic, startingOffsets=json.dumps({topic: {"0": 99}}), **retry))
+        job.stream(SELECT, subscribe=topic, startingOffsets="earliest")
+        expect_in("KAFKA_DATA_LOSS.PARTITIONS_DELETED", job.stream(SELECT, ok=False, subscribe=other, startingOffsets="earliest", **retry))
+        kafka.send(topic, ["c"])
+        job.stream(SELECT, subscribe=topic, startingOffsets="earliest")
+        expect(sorted(r["v"] for r in job.result()), ["a", "b", "c"])
 
 
 def bad_messages(kafka):
@@ -391,4 +413,4 @@ def windows_with_workers(kafka):
 
 
 CASES = [batch_columns, read_kafka_function, batch_bounds, batch_times, options_refused, stream_goes_on, stream_limits,
-         stream_default_is_latest, new_partitions, transactions, retention, deleted_topic, bad_messages, bad_messages_to_a_topic, bad_messages_killed, pattern, tls_and_plain, tls_and_scram, old_scram_is_explained, group_shows_offsets, broker_restarts, windows_with_workers]
+         stream_default_is_latest, new_partitions, transactions, retention, deleted_topic, goes_on_when_options_are_right_again, bad_messages, bad_messages_to_a_topic, bad_messages_killed, pattern, tls_and_plain, tls_and_scram, old_scram_is_explained, group_shows_offsets, broker_restarts, windows_with_workers]
