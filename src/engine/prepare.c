@@ -166,7 +166,8 @@ static fm_status open_query(fm_session *s, const fm_plan *analyzed, const fm_sta
     FM_TRY(own_environment(s, p->arena, session, &spec.exec, err));
     spec.session = session;
     spec.sink = (fm_sink_spec){.format = fm_arena_str(p->arena, start->format), .options = sink_options,
-                               .partition_by = start->partition_by, .n_partition_by = start->n_partition_by};
+                               .partition_by = start->partition_by, .n_partition_by = start->n_partition_by,
+                               .properties = start->properties, .comment = start->comment};
     FM_TRY(result_schema(analyzed, p->arena, &spec.sink.schema, err));
     if (start->makes_table && fm_format_find(start->format)) FM_TRY(fm_columns_differ(&s->conf, spec.sink.schema, analyzed->pos, err));
     if (spec.mode == FM_MODE_UPDATE) {

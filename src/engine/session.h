@@ -76,6 +76,8 @@ typedef struct fm_start {
     const fm_options *options; /* the sink's; outputMode, trigger, checkpointLocation, queryName are taken out of it */
     const fm_str *partition_by;
     int32_t n_partition_by;
+    const fm_options *properties; /* TBLPROPERTIES; or NULL */
+    fm_str comment;
     bool makes_table;          /* CREATE STREAMING TABLE: of files, no two columns may have one name then */
     const fm_trigger *trigger; /* overrides the options' and the session's; or NULL */
     void (*on_progress)(void *ctx, fm_progress_ref *progress);

@@ -82,6 +82,12 @@ static fm_status open_sink(fm_delta_sink *s, const fm_sink_spec *spec, fm_arena 
     s->wish.rows = spec->schema;
     s->wish.partition_by = spec->partition_by;
     s->wish.n_partition_by = spec->n_partition_by;
+    s->wish.description = spec->comment;
+    for (int32_t i = 0; spec->properties && i < spec->properties->n; i++) {
+        const fm_option *o = &spec->properties->items[i];
+        FM_TRY(fm_delta_map_set(arena, &s->properties, o->key, o->value, err));
+    }
+    if (s->properties.n) s->wish.properties = &s->properties;
     if (s->mode != FM_MODE_COMPLETE) s->wish.overwrite_schema = false;
     s->operation = "STREAMING UPDATE";
     if (fm_options_find(spec->options, "userMetadata")) {

@@ -26,6 +26,7 @@ typedef struct fm_delta_sink {
     fm_str query_id, user_metadata;
     const char *operation;
     fm_delta_wish wish;
+    fm_delta_map properties;      /* of the table, when this query makes it */
     int32_t *keys;              /* [n_keys] columns of the result that a row is found by (update) */
     int32_t n_keys;
     fm_delta_snapshot *snapshot;

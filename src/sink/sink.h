@@ -59,6 +59,8 @@ typedef struct fm_sink_spec {
     const int32_t *key_columns;
     int32_t n_key_columns;
     bool every_batch;            /* begin is called for each micro-batch of the query; else for those that have rows for it */
+    const fm_options *properties; /* TBLPROPERTIES, for sinks that make a table; or NULL */
+    fm_str comment;              /* of that table; may be empty */
     fm_str missing_key;          /* SQL of a grouping expression that no column shows: the keys tell too little; empty: none */
 } fm_sink_spec;
 

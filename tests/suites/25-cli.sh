@@ -118,6 +118,10 @@ says 0 "^\{\"t\":\"INTERVAL '0 00:54:00' DAY TO SECOND\",\"same\":true\}~\$" "$p
 says 0 'name +\|string +\|who .*~\|# Partition Information .*~\|Comment +\|what .*~\|Provider +\|delta .*\[a=1,b=2\]' \
     "$program" sql "CREATE TABLE d (id INT, name STRING COMMENT 'who') USING delta PARTITIONED BY (name) COMMENT 'what' TBLPROPERTIES (b = 2, a = 1); DESCRIBE EXTENDED d"
 says 0 '\|default +\|d +\|false +\|delta' "$program" sql "SHOW TABLES"
+sed "s/OPTIONS (path 'out\/revenue'/COMMENT 'paid' TBLPROPERTIES ('delta.enableChangeDataFeed' = 'true', k = 'v') OPTIONS (path 'lake\/fed'/; s/USING parquet/USING delta/; s/ck\//ck\/fed/; s/BAD_ROWS('json', 'out\/bad')/BAD_ROWS('drop')/; s/LATE_ROWS([^)]*), //" revenue.sql >fed.sql
+says 0 '^$' "$program" run fed.sql --available-now
+says 0 'Comment +\|paid .*\[delta\.enableChangeDataFeed=true,k=v\]' "$program" sql 'DESCRIBE EXTENDED delta.`lake/fed`'
+says 0 '^\{"_change_type":"insert","n":1\}~$' "$program" sql "SELECT _change_type, count(*) AS n FROM table_changes_by_path('lake/fed', 0) GROUP BY 1" --format json
 says 1 'of the type VOID. Give it a type: CAST\(b AS STRING\)' "$program" sql "SELECT NULL AS b" --format csv
 
 # A hint that is nearly ours is told; Spark's own mean nothing and are not.
