@@ -155,6 +155,15 @@ const fm_type *fm_type_common(fm_arena *arena, const fm_session_conf *conf, cons
     return common(arena, conf, a, b, WIDEN_ALL);
 }
 
+bool fm_type_same_shape(const fm_type *a, const fm_type *b)
+{
+    if (!fm_type_is_nested(a)) return fm_type_eq(a, b);
+    if (a->id != b->id || a->n_fields != b->n_fields) return false;
+    for (int32_t i = 0; i < a->n_fields; i++)
+        if (!fm_type_same_shape(a->fields[i].type, b->fields[i].type)) return false;
+    return true;
+}
+
 const fm_type *fm_type_common_no_string(fm_arena *arena, const fm_session_conf *conf, const fm_type *a,
                                         const fm_type *b)
 {

@@ -8,6 +8,8 @@
  * none. Rule: Spark, AnsiTypeCoercion / TypeCoercion.findWiderTypeForTwo. */
 const fm_type *fm_type_common(fm_arena *arena, const fm_session_conf *conf, const fm_type *a,
                               const fm_type *b);
+/* The same types at every level, whatever the fields of structs are called. */
+bool fm_type_same_shape(const fm_type *a, const fm_type *b);
 /* As fm_type_common, but a string meets only strings: greatest, least. */
 const fm_type *fm_type_common_no_string(fm_arena *arena, const fm_session_conf *conf,
                                         const fm_type *a, const fm_type *b);

@@ -184,16 +184,6 @@ static bool orderable(const fm_type *t)
     return true;
 }
 
-/* The same types at every level, whatever the fields of structs are called. */
-static bool same_shape(const fm_type *x, const fm_type *y)
-{
-    if (!fm_type_is_nested(x)) return fm_type_eq(x, y);
-    if (x->id != y->id || x->n_fields != y->n_fields) return false;
-    for (int32_t i = 0; i < x->n_fields; i++)
-        if (!same_shape(x->fields[i].type, y->fields[i].type)) return false;
-    return true;
-}
-
 /* The type both sides are compared in; NULL: none. */
 static const fm_type *comparing_type(const fm_bind *b, const fm_type *x, const fm_type *y)
 {
@@ -203,7 +193,7 @@ static const fm_type *comparing_type(const fm_bind *b, const fm_type *x, const f
         if (!b->conf->ansi && x->id == FM_TYPE_BOOL && fm_type_is_numeric(y)) return y;
         if (!b->conf->ansi && y->id == FM_TYPE_BOOL && fm_type_is_numeric(x)) return x;
         const fm_type *common = fm_type_common(b->arena, b->conf, x, y);
-        return common || !same_shape(x, y) ? common : x;
+        return common || !fm_type_same_shape(x, y) ? common : x;
     }
     other = x->id == FM_TYPE_STRING ? y : x;
     if (other->id == FM_TYPE_STRING || other->id == FM_TYPE_NULL) return fm_type_string();

@@ -73,6 +73,9 @@ static fm_status resolve_case(fm_arena *arena, const fm_session_conf *conf, fm_e
 static fm_status resolve_in(fm_arena *arena, const fm_session_conf *conf, fm_expr *e, fm_error *err)
 {
     const fm_type *type = fm_type_common_of(arena, conf, e->args, e->n_args);
+    bool shape = !type;
+    for (int32_t i = 1; shape && i < e->n_args; i++) shape = fm_type_same_shape(e->args[0]->type, e->args[i]->type);
+    if (shape) type = e->args[0]->type;
     if (!type)
         return fm_fail_mismatch(err, e, "DATA_DIFF_TYPES",
                                 "Input to `in` should all be the same type, but there are %s and %s.",
