@@ -87,6 +87,7 @@ static fm_status add_stream(fm_job *job, const fm_plan *p, fm_error *err)
         start.n_partition_by = p->table->n_partition_by;
         start.properties = &p->table->properties;
         start.comment = p->table->comment;
+        start.columns = p->table->schema;
     }
     *q = (running){.job = job};
     fm_status st = fm_session_prepare(job->session, is_table ? p->children[0] : p, &start, &q->prepared, &phase, err);

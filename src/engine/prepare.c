@@ -135,6 +135,26 @@ static fm_status result_schema(const fm_plan *plan, fm_arena *arena, const fm_ty
     return *out ? FM_OK : fm_no_memory(arena, err);
 }
 
+/* A streaming table has the columns of its query. Declared ones may say the same; what they would change is not passed over. */
+static fm_status check_columns(const fm_type *declared, const fm_type *rows, fm_error *err)
+{
+    fm_strbuf text = {0};
+    bool same = !declared || declared->n_fields == rows->n_fields;
+
+    for (int32_t i = 0; declared && same && i < rows->n_fields; i++) {
+        const fm_field *a = &declared->fields[i], *b = &rows->fields[i];
+        same = a->nullable && fm_str_eq_ci(a->name, b->name) && fm_type_eq(a->type, b->type);
+    }
+    if (same) return FM_OK;
+    fm_type_sql(rows, &text);
+    fm_status st = fm_fail(err, FM_INVALID, "FLOODMARK_STREAMING_TABLE_COLUMNS",
+                           "A streaming table has the columns of its query, %s, and others are declared. Name and cast them in the query (CAST(x AS INT) AS a) and leave "
+                           "the list out. For NOT NULL, defaults and constraints CREATE the Delta table first.",
+                           fm_strbuf_ok(&text) ? text.ptr : "");
+    fm_strbuf_fini(&text);
+    return st;
+}
+
 /* Everything after analysis: checks, sink, checkpoint, trigger. */
 static fm_status open_query(fm_session *s, const fm_plan *analyzed, const fm_start *start, fm_prepared *p, fm_error *err)
 {
@@ -169,6 +189,7 @@ static fm_status open_query(fm_session *s, const fm_plan *analyzed, const fm_sta
                                .partition_by = start->partition_by, .n_partition_by = start->n_partition_by,
                                .properties = start->properties, .comment = start->comment};
     FM_TRY(result_schema(analyzed, p->arena, &spec.sink.schema, err));
+    FM_TRY(check_columns(start->columns, spec.sink.schema, err));
     if (start->makes_table && fm_format_find(start->format)) FM_TRY(fm_columns_differ(&s->conf, spec.sink.schema, analyzed->pos, err));
     if (spec.mode == FM_MODE_UPDATE) {
         int32_t *keys;

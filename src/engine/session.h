@@ -78,6 +78,7 @@ typedef struct fm_start {
     int32_t n_partition_by;
     const fm_options *properties; /* TBLPROPERTIES; or NULL */
     fm_str comment;
+    const fm_type *columns;    /* that the statement declares: they must be those of the query; or NULL */
     bool makes_table;          /* CREATE STREAMING TABLE: of files, no two columns may have one name then */
     const fm_trigger *trigger; /* overrides the options' and the session's; or NULL */
     void (*on_progress)(void *ctx, fm_progress_ref *progress);

@@ -136,6 +136,12 @@ kill -TERM $!
 wait $!
 if [ $? -eq 130 ] && grep -q 'FLOODMARK_CANCELLED' said; then passed=$((passed + 1)); else failed=$((failed + 1)) && echo "FAILED: a signal did not end a statement:" && tail -n 3 said; fi
 
+# The columns of a streaming table are its query's.
+read_in="CREATE TABLE t (device STRING, kwh DOUBLE) USING json LOCATION 'in'"
+says 1 'FLOODMARK_STREAMING_TABLE_COLUMNS.*STRUCT<device: STRING, kwh: DOUBLE>' "$program" sql "$read_in; CREATE STREAMING TABLE u (d STRING, kwh DOUBLE) USING noop AS SELECT * FROM STREAM t" --available-now
+says 1 'FLOODMARK_STREAMING_TABLE_COLUMNS.*CREATE the Delta table first' "$program" sql "$read_in; CREATE STREAMING TABLE u (device STRING NOT NULL, kwh DOUBLE) USING noop AS SELECT * FROM STREAM t" --available-now
+says 0 '^$' "$program" sql "$read_in; CREATE STREAMING TABLE u (Device STRING, kwh DOUBLE) USING noop AS SELECT * FROM STREAM t" --available-now
+
 # So is a job that waits for a broker that is not there, and that is no failure.
 cat >away.sql <<'SQL'
 CREATE TABLE clicks USING kafka OPTIONS (`kafka.bootstrap.servers` '127.0.0.1:1', subscribe 'clicks');
