@@ -82,7 +82,7 @@ fm_status fm_delta_table_of(fm_session *s, const fm_str *parts, int32_t n, fm_po
     }
     if (r) {
         return fm_fail_at(err, FM_INVALID, "DELTA_TABLE_ONLY_OPERATION", pos.line, pos.column,
-                          "`%.*s` is not a Delta table: only those are written by INSERT, UPDATE, DELETE and MERGE.", FM_STR_ARG(name));
+                          "`%.*s` is not a Delta table: UPDATE, DELETE, MERGE, ALTER TABLE, OPTIMIZE, VACUUM, RESTORE, DESCRIBE HISTORY and SHOW TBLPROPERTIES are for those.", FM_STR_ARG(name));
     }
     fm_status st = n <= 2 ? fm_warehouse_find(s, name, out, err) : FM_NOT_FOUND;
     if (st != FM_NOT_FOUND) return st;

@@ -122,6 +122,7 @@ sed "s/OPTIONS (path 'out\/revenue'/COMMENT 'paid' TBLPROPERTIES ('delta.enableC
 says 0 '^$' "$program" run fed.sql --available-now
 says 0 'Comment +\|paid .*\[delta\.enableChangeDataFeed=true,k=v\]' "$program" sql 'DESCRIBE EXTENDED delta.`lake/fed`'
 says 0 '^\{"_change_type":"insert","n":1\}~$' "$program" sql "SELECT _change_type, count(*) AS n FROM table_changes_by_path('lake/fed', 0) GROUP BY 1" --format json
+says 1 '`t` is not a Delta table: UPDATE, DELETE' "$program" sql "CREATE TABLE t (a INT) USING json LOCATION 'in'; OPTIMIZE t"
 says 1 'of the type VOID. Give it a type: CAST\(b AS STRING\)' "$program" sql "SELECT NULL AS b" --format csv
 
 # A hint that is nearly ours is told; Spark's own mean nothing and are not.
