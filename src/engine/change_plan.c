@@ -443,13 +443,23 @@ static fm_status unresolved(const fm_name_path *path, fm_str name, fm_error *err
                       "A column, variable, or function parameter with name `%.*s` cannot be resolved: the table has none of that name.", FM_STR_ARG(name));
 }
 
-/* An assignment is to a column of the table, or to a field of a struct in it. */
+static bool is_no_aggregate(const fm_expr *e, void *ctx)
+{
+    (void)ctx;
+    return e->kind != FM_EXPR_UNRESOLVED_CALL || e->has_over || !fm_aggregate_find(e->name);
+}
+
+/* An assignment is to a column of the table, or to a field of a struct in it, and its value is of one row. */
 static fm_status check_path(const maker *m, const fm_merge_clause *c, int32_t at, fm_error *err)
 {
     const fm_name_path *path = &c->columns[at];
     int32_t skip, column = fm_change_find_column(path, m->target, m->q->want->type, &skip);
 
     if (column < 0) return unresolved(path, path->parts[skip], err);
+    if (c->values && c->values[at] && !fm_expr_walk(c->values[at], is_no_aggregate, NULL))
+        return fm_fail_at(err, FM_INVALID, "DELTA_AGGREGATION_NOT_SUPPORTED", path->pos.line, path->pos.column,
+                          "Aggregate functions are not supported in the values that are set: each is made of one row. Compute it in a sub-query, "
+                          "(SELECT max(x) FROM t).");
     const fm_type *type = m->q->want->type->fields[column].type;
     for (int32_t k = skip + 1; k < path->n; k++) {
         int32_t f = type->id == FM_TYPE_STRUCT ? fm_delta_schema_find(type, path->parts[k]) : -1;
