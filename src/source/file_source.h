@@ -73,6 +73,7 @@ typedef struct fm_file_source {
     fm_arena *cached;       /* memory of unread */
     fm_listed_file *unread; /* left over by a limit */
     size_t n_unread;
+    bool told_future; /* that a file's time hides others was said */
     bool told_unclean; /* that files cannot be cleaned was said */
     int64_t cleaned; /* highest log entry whose files were cleaned; -1: not known */
 } fm_file_source;

@@ -290,6 +290,21 @@ static fm_status keep_unread(fm_file_source *s, const fm_listed_file *files, siz
     return FM_OK;
 }
 
+/* Rule: Spark: maxFileAge counts back from the latest file seen, not from now. So a file from a clock that is wrong hides all that come
+ * after it until then; people are told, once. */
+static void warn_of_future(fm_file_source *s, const fm_listed_file *file, fm_arena *arena)
+{
+    int64_t ahead_ms = file->modified_ms - fm_clock_now_us(s->env.clock) / 1000;
+
+    if (ahead_ms <= s->options.max_age_ms || s->told_future || !s->env.warn) return;
+    fm_str text = fm_arena_printf(arena,
+                                  "file '%.*s' is from the future, by %" PRId64 " days: files that are older than it by maxFileAge are passed over from now "
+                                  "on. Give option maxFileAge '100000 days', or the file another time and the query another checkpoint.",
+                                  FM_STR_ARG(file->path), ahead_ms / 86400000);
+    if (text.ptr) s->env.warn(s->env.warn_ctx, text);
+    s->told_future = true;
+}
+
 /* Writes the next entry of the log: these files are taken. */
 static fm_status take_files(fm_file_source *s, const fm_listed_file *files, size_t n, fm_error *err)
 {
@@ -350,6 +365,7 @@ fm_status fm_file_stream_latest(fm_source *source, fm_str start, fm_read_limit l
     }
     taken = limit == FM_READ_ALL ? n : within_limit(s, files, n);
     if (taken > 0) FM_TRY(take_files(s, files, taken, err));
+    for (size_t i = 0; i < taken; i++) warn_of_future(s, &files[i], arena);
     FM_TRY(keep_unread(s, files + taken, n - taken, err));
     *end = (fm_str){"", 0};
     if (s->log.latest < 0) return FM_OK;

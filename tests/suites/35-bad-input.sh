@@ -112,6 +112,10 @@ begin "files that cannot be put away"; three_files; job ", cleanSource 'archive'
 run; check "it does not end well" [ $? = 0 ]; check "it is said $(grep -c 'cleanSource cannot be obeyed' err) times" [ "$(grep -c 'warning: .*cleanSource cannot be obeyed.*arch' err)" = 1 ]
 check "files are gone" [ "$(ls in | wc -l)" = 3 ]; rm -f arch
 
+begin "a file from the future"; three_files; job; calm; mv in/3.json .; touch -d '2099-01-01' in/1.json; run || bad "it fails"
+check "it is not said once" [ "$(grep -c 'warning: file .*in/1.json. is from the future' err)" = 1 ]
+mv 3.json in/; touch in/3.json; job ", maxFileAge '100000 days'"; goes_on
+
 for pack in gzip zstd; do
     begin "$pack file cut short"; three_files; job; calm
     if ! command -v $pack >/dev/null; then skipped=$((skipped + 1)); echo "skipped  $case: there is no $pack"; continue; fi
