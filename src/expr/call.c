@@ -161,6 +161,7 @@ static const fm_type *type_for_class(const resolving *r, uint8_t class, const fm
     case FM_ARG_STRUCT: return from->id == FM_TYPE_STRUCT ? from : NULL;
     default: return from;
     }
+    if (r->function->exact) return from->id == FM_TYPE_NULL || fm_type_eq(from, want) ? want : NULL;
     return fm_type_implicit(r->conf, from, want) ? want : NULL;
 }
 

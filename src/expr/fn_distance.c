@@ -204,7 +204,7 @@ ENTRY(levenshtein, .args = {FM_ARG_STRING, FM_ARG_STRING, FM_ARG_I32, FM_ARG_END
 ENTRY(jaro_winkler_similarity, .args = {FM_ARG_STRING, FM_ARG_STRING, FM_ARG_END}, .args_min = 2, .args_max = 2,
       .returns = fm_type_f64, .usage = "jaro_winkler_similarity(str1, str2)", .since = "4.3.0",
       .doc = "Returns how alike two texts are, from 0 to 1.");
-ENTRY(soundex, .args = {FM_ARG_STRING, FM_ARG_END}, .args_min = 1, .args_max = 1, .returns = fm_type_string,
+ENTRY(soundex, .exact = true, .args = {FM_ARG_STRING, FM_ARG_END}, .args_min = 1, .args_max = 1, .returns = fm_type_string,
       .usage = "soundex(str)", .since = "1.5.0", .doc = "Returns how an English word sounds: a letter and three digits.");
 ENTRY(luhn_check, .args = {FM_ARG_STRING, FM_ARG_END}, .args_min = 1, .args_max = 1, .returns = fm_type_bool,
       .usage = "luhn_check(str)", .since = "3.5.0", .doc = "Whether digits fit the check digit at their end.");

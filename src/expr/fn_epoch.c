@@ -132,14 +132,14 @@ static fm_status bind_whole(fm_bind *b, fm_error *err)
         .name = #ident, .args = {class, FM_ARG_END}, .args_min = 1, .args_max = 1, .returns = type, \
         .kernel = run, .nulls = FM_NULLS_STRICT, .since = "3.1.0", .usage = #ident "(x)", __VA_ARGS__}
 
-ENTRY(unix_seconds, FM_ARG_TIMESTAMP, fm_type_i64, unix_seconds, .doc = "Returns the seconds since 1970 UTC.");
-ENTRY(unix_millis, FM_ARG_TIMESTAMP, fm_type_i64, unix_millis, .doc = "Returns the milliseconds since 1970 UTC.");
-ENTRY(unix_micros, FM_ARG_TIMESTAMP, fm_type_i64, unix_micros, .doc = "Returns the microseconds since 1970 UTC.");
-ENTRY(unix_date, FM_ARG_DATE, fm_type_i32, same_days, .doc = "Returns the days since 1970-01-01.");
+ENTRY(unix_seconds, FM_ARG_TIMESTAMP, fm_type_i64, unix_seconds, .exact = true, .doc = "Returns the seconds since 1970 UTC.");
+ENTRY(unix_millis, FM_ARG_TIMESTAMP, fm_type_i64, unix_millis, .exact = true, .doc = "Returns the milliseconds since 1970 UTC.");
+ENTRY(unix_micros, FM_ARG_TIMESTAMP, fm_type_i64, unix_micros, .exact = true, .doc = "Returns the microseconds since 1970 UTC.");
+ENTRY(unix_date, FM_ARG_DATE, fm_type_i32, same_days, .exact = true, .doc = "Returns the days since 1970-01-01.");
 ENTRY(date_from_unix_date, FM_ARG_I32, date_type, same_days, .doc = "Returns the date that many days after 1970-01-01.");
 ENTRY(timestamp_millis, FM_ARG_INTEGRAL, NULL, timestamp_millis, .bind = bind_whole, .can_fail = true,
       .doc = "Returns the timestamp that many milliseconds after 1970 UTC.");
 ENTRY(timestamp_micros, FM_ARG_INTEGRAL, NULL, timestamp_micros, .bind = bind_whole,
       .doc = "Returns the timestamp that many microseconds after 1970 UTC.");
-ENTRY(timestamp_seconds, FM_ARG_NUMERIC, NULL, timestamp_seconds, .bind = bind_timestamp_seconds, .can_fail = true,
+ENTRY(timestamp_seconds, FM_ARG_NUMERIC, NULL, timestamp_seconds, .exact = true, .bind = bind_timestamp_seconds, .can_fail = true,
       .doc = "Returns the timestamp that many seconds after 1970 UTC.");

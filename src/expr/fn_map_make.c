@@ -243,7 +243,7 @@ const fm_function fm_fn_map_from_entries = {
     .doc = "Returns a map of structs of key and value.", .since = "2.4.0",
 };
 const fm_function fm_fn_str_to_map = {
-    .name = "str_to_map", .args = {FM_ARG_STRING, FM_ARG_STRING, FM_ARG_STRING, FM_ARG_END}, .args_min = 1, .args_max = 3,
+    .name = "str_to_map", .exact = true, .args = {FM_ARG_STRING, FM_ARG_STRING, FM_ARG_STRING, FM_ARG_END}, .args_min = 1, .args_max = 3,
     .bind = bind_str_to_map, .kernel = str_to_map, .nulls = FM_NULLS_STRICT, .can_fail = true,
     .usage = "str_to_map(text[, pairs[, key_value]])", .shown = {NULL, ",", ":"},
     .doc = "Returns a map of a text of keys and values between delimiters.", .since = "2.0.1",

@@ -176,6 +176,7 @@ const fm_function fm_fn_reverse = {
 
 const fm_function fm_fn_mask = {
     .name = "mask",
+    .exact = true,
     .args = {FM_ARG_STRING, FM_ARG_STRING, FM_ARG_STRING, FM_ARG_STRING, FM_ARG_STRING, FM_ARG_END},
     .args_min = 1, .args_max = 5, .returns = fm_type_string, .kernel = mask, .nulls = FM_NULLS_CUSTOM,
     .usage = "mask(str[, upper[, lower[, digit[, other]]]])", .shown = {NULL, "X", "x", "n", "NULL"},

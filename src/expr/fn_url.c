@@ -221,7 +221,7 @@ ENTRY(url_decode, .args = {FM_ARG_STRING, FM_ARG_END}, .args_min = 1, .args_max 
       .can_fail = true, .usage = "url_decode(str)", .since = "3.4.0", .doc = "Reads str as application/x-www-form-urlencoded.");
 ENTRY(try_url_decode, .args = {FM_ARG_STRING, FM_ARG_END}, .args_min = 1, .args_max = 1, .bind = bind_nullable,
       .usage = "try_url_decode(str)", .since = "4.0.0", .doc = "As url_decode, null where that would fail.");
-ENTRY(parse_url, .args = {FM_ARG_STRING, FM_ARG_STRING, FM_ARG_STRING, FM_ARG_END}, .args_min = 2, .args_max = 3,
+ENTRY(parse_url, .exact = true, .args = {FM_ARG_STRING, FM_ARG_STRING, FM_ARG_STRING, FM_ARG_END}, .args_min = 2, .args_max = 3,
       .bind = bind_nullable, .can_fail = true, .usage = "parse_url(url, part[, key])", .since = "2.0.0",
       .doc = "Returns a part of a URL: HOST, PATH, QUERY, REF, PROTOCOL, FILE, AUTHORITY, USERINFO, or a parameter of QUERY.");
 ENTRY(try_parse_url, .args = {FM_ARG_STRING, FM_ARG_STRING, FM_ARG_STRING, FM_ARG_END}, .args_min = 2, .args_max = 3,

@@ -108,6 +108,7 @@ typedef struct fm_function {
     bool index_optional;
     fm_kernel kernel;
     fm_null_rule nulls;
+    bool exact;                /* arguments are not cast to the classes, but for NULL (Spark: ExpectsInputTypes) */
     bool can_fail;               /* under ANSI or always: evaluated only on lanes that need it */
     bool nondeterministic;       /* rand(), uuid(): never folded, never moved */
     bool per_batch;              /* current_timestamp(): constant in a micro-batch, not foldable before */

@@ -215,7 +215,7 @@ static fm_status get_json_object(fm_call *call, const fm_vec *args, fm_vec *out)
 }
 
 static const fm_function fn_get_json_object = {
-    .name = "get_json_object", .args = {FM_ARG_STRING, FM_ARG_STRING, FM_ARG_END}, .args_min = 2, .args_max = 2, .bind = bind_get_json_object,
+    .name = "get_json_object", .exact = true, .args = {FM_ARG_STRING, FM_ARG_STRING, FM_ARG_END}, .args_min = 2, .args_max = 2, .bind = bind_get_json_object,
     .kernel = get_json_object, .nulls = FM_NULLS_CUSTOM, .usage = "get_json_object(json_txt, path)",
     .doc = "Returns the part of a JSON text that a path names, as text.", .since = "1.5.0",
 };
