@@ -72,14 +72,40 @@ static fm_status find_columns(upsert *u, fm_error *err)
     return FM_OK;
 }
 
-static fm_status encode(upsert *u, const fm_batch *batch, const int32_t *columns, fm_arena *arena, fm_key **out, fm_error *err)
+static fm_status encode(upsert *u, const fm_vec *const *columns, int32_t rows, fm_arena *arena, fm_key **out, fm_error *err)
 {
-    const fm_vec **vecs = fm_arena_array(arena, const fm_vec *, u->n_keys);
+    *out = fm_arena_array(arena, fm_key, rows);
+    if (!*out) return fm_no_memory(arena, err);
+    return fm_keys_encode(columns, u->n_keys, rows, arena, *out, err);
+}
 
-    *out = fm_arena_array(arena, fm_key, batch->rows);
-    if (!vecs || !*out) return fm_no_memory(arena, err);
-    for (int32_t k = 0; k < u->n_keys; k++) vecs[k] = &batch->columns[columns ? columns[k] : k];
-    return fm_keys_encode(vecs, u->n_keys, batch->rows, arena, *out, err);
+/* Texts with the empty ones as nulls: so a column that divides the table gives them back. */
+static fm_status empty_as_null(upsert *u, const fm_vec *in, const fm_vec **out, fm_error *err)
+{
+    fm_vec *v = fm_arena_one(u->arena, fm_vec);
+    uint64_t *validity = fm_arena_array(u->arena, uint64_t, fm_bit_words(in->len) + 1);
+
+    if (!v || !validity) return fm_no_memory(u->arena, err);
+    for (int32_t i = 0; i < in->len; i++) {
+        if (!fm_vec_is_null(in, i) && fm_vec_str(in, i).len) fm_bit_set(validity, i);
+    }
+    *v = *in;
+    v->validity = validity;
+    *out = v;
+    return FM_OK;
+}
+
+/* The keys of a batch as the table will hold them. */
+static fm_status stored_keys(upsert *u, const fm_batch *batch, const fm_vec **out, fm_error *err)
+{
+    const fm_delta_schema *schema = u->s->plan.schema;
+
+    for (int32_t k = 0; k < u->n_keys; k++) {
+        int32_t c = u->columns[k];
+        out[k] = &batch->columns[c];
+        if (schema->is_partition[c] && out[k]->type->id == FM_TYPE_STRING) FM_TRY(empty_as_null(u, out[k], &out[k], err));
+    }
+    return FM_OK;
 }
 
 static void widen_range(key_range *r, const fm_vec *v)
@@ -106,20 +132,23 @@ static fm_status index_keys(upsert *u, fm_error *err)
 
     for (int32_t b = 0; b < u->n_batches; b++) {
         const fm_batch *batch = u->batches[b];
-        FM_TRY(encode(u, batch, u->columns, u->arena, &keys, err));
+        const fm_vec **columns = fm_arena_array(u->arena, const fm_vec *, u->n_keys);
+        if (!columns) return fm_no_memory(u->arena, err);
+        FM_TRY(stored_keys(u, batch, columns, err));
+        FM_TRY(encode(u, columns, batch->rows, u->arena, &keys, err));
         for (int32_t i = 0; i < batch->rows; i++) {
             fm_str bytes = fm_key_bytes(&keys[i]);
             if (fm_delta_index_find(&u->keys, bytes) >= 0) {
                 return fm_fail(err, FM_INVALID, "DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE",
                                "Cannot upsert: two rows of one micro-batch have the same key, and it is not said which of them counts. Choose mergeKeys that "
-                               "tell rows apart, or aggregate by them.");
+                               "tell rows apart, or aggregate by them. (In a column that divides the table an empty text is the same as NULL.)");
             }
             int64_t row = u->first_rows[b] + i;
             if (row > INT32_MAX) return fm_fail(err, FM_LIMIT, "FLOODMARK_LIMIT", "An upsert of more than %d rows in one micro-batch.", INT32_MAX);
             FM_TRY(fm_delta_index_set(&u->keys, bytes, (int32_t)row, err));
         }
         for (int32_t k = 0; k < u->n_keys; k++) {
-            if (!fm_type_is_nested(batch->columns[u->columns[k]].type)) widen_range(&u->ranges[k], &batch->columns[u->columns[k]]);
+            if (!fm_type_is_nested(columns[k]->type)) widen_range(&u->ranges[k], columns[k]);
         }
     }
     return FM_OK;
@@ -172,9 +201,11 @@ static fm_status look_for_keys(void *ctx, const fm_batch *batch, fm_error *err)
 {
     upsert *u = ctx;
     fm_arena *arena = fm_arena_new(0);
-    fm_key *keys;
-    fm_status st = arena ? encode(u, batch, NULL, arena, &keys, err) : fm_no_memory(NULL, err);
+    const fm_vec **columns = arena ? fm_arena_array(arena, const fm_vec *, u->n_keys) : NULL;
+    fm_key *keys = NULL;
 
+    for (int32_t k = 0; columns && k < u->n_keys; k++) columns[k] = &batch->columns[k];
+    fm_status st = columns ? encode(u, columns, batch->rows, arena, &keys, err) : fm_no_memory(arena, err);
     for (int32_t i = 0; st == FM_OK && i < batch->rows; i++) {
         int64_t row = fm_vec_i64(&batch->columns[u->n_keys])[i];
         int32_t at = fm_delta_index_find(&u->keys, fm_key_bytes(&keys[i]));
