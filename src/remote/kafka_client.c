@@ -105,9 +105,9 @@ static const char *scram_hint(const fm_kafka_client *client, const char *said)
            "newer, or SASL PLAIN over TLS";
 }
 
-/* What failed, what Kafka calls it, and what the connection said meanwhile. */
 static bool is_stopped(const fm_kafka_client *client) { return client->stopped && client->stopped(client->stopped_ctx); }
 
+/* What failed, what Kafka calls it, and what the connection said meanwhile. */
 static fm_status failed(fm_kafka_client *client, rd_kafka_resp_err_t code, const char *what, fm_error *err)
 {
     char last[ERROR_TEXT_SIZE];
